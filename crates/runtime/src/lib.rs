@@ -116,7 +116,7 @@ pub use hub::{Delta, DeltaKind, SessionItem};
 pub use in_flight::Order;
 pub use integrity::{Flaw, Integrity, integrity};
 pub use listing::{Entry, Found, ListFilter, ListState};
-pub use models::{KeepError, Models};
+pub use models::{KeepError, Models, SCRIPT};
 pub use overview::Overview;
 pub use prepare::proposed_workspace;
 pub use preview::Preview;

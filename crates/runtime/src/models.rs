@@ -9,7 +9,7 @@ use store::Journal;
 use types::{Digest, Fault, FaultClass, ModelRef, ModelServer, PriceCap};
 
 /// The provider name of scripts.
-pub(crate) const SCRIPT: &str = "script";
+pub const SCRIPT: &str = "script";
 
 /// The available models: registered ones, by provider, and those of a registry.
 #[derive(Debug, Clone, Default)]

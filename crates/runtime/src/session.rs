@@ -54,12 +54,13 @@ const LOOKS: [&str; 7] =
 #[derive(Debug, Clone)]
 pub struct Session {
     shared: Arc<Shared>,
+    /// The author of what is said through this handle.
+    by: String,
 }
 
 #[derive(Debug)]
 struct Shared {
     run: RunId,
-    by: String,
     services: Arc<Services>,
     policy: Arc<Policy>,
     server: Option<Box<ModelServer>>,
@@ -85,6 +86,12 @@ impl Session {
         &self.shared.run
     }
 
+    /// Another handle, through which somebody else speaks: their inputs are recorded as theirs.
+    #[must_use]
+    pub fn said_by(&self, name: &str) -> Self {
+        Self { shared: self.shared.clone(), by: name.to_owned() }
+    }
+
     /// The policy that it was opened with.
     #[must_use]
     pub fn policy(&self) -> &Policy {
@@ -106,7 +113,7 @@ impl Session {
         if matches!(self.state(), SessionState::Processing | SessionState::AwaitingInput) {
             return Err(SessionError::Busy);
         }
-        let (how, by, text) = (Telling::Submit, self.shared.by.clone(), text.into());
+        let (how, by, text) = (Telling::Submit, self.by.clone(), text.into());
         self.say(Command::Tell { how, by, text, images }).await
     }
 
@@ -121,7 +128,7 @@ impl Session {
     }
 
     async fn tell(&self, how: Telling, text: String) -> Result<(), SessionError> {
-        let by = self.shared.by.clone();
+        let by = self.by.clone();
         self.say(Command::Tell { how, by, text, images: vec![] }).await
     }
 
@@ -129,24 +136,24 @@ impl Session {
     /// reply.
     pub async fn interrupt(&self) -> Result<(), SessionError> {
         let said = self.shared.partial.of(types::SessionId::ROOT);
-        self.say(Command::Interrupt { by: self.shared.by.clone(), said }).await
+        self.say(Command::Interrupt { by: self.by.clone(), said }).await
     }
 
     /// Resumes the last input, if its model was unavailable, or a fault or a limit stopped it. Otherwise does nothing.
     pub async fn go_on(&self) -> Result<(), SessionError> {
-        self.say(Command::GoOn { by: self.shared.by.clone() }).await
+        self.say(Command::GoOn { by: self.by.clone() }).await
     }
 
     /// Raises limits to these totals. Refused if that changes nothing.
     pub async fn raise(&self, to: types::Budget) -> Result<(), SessionError> {
         let view = self.view();
         raise::check(self.id(), (view.budget, view.spent), to)?;
-        self.say(Command::Raise { by: self.shared.by.clone(), budget: to }).await
+        self.say(Command::Raise { by: self.by.clone(), budget: to }).await
     }
 
     /// Answers an open question or approval.
     pub async fn answer(&self, question: u32, text: impl Into<String>) -> Result<(), SessionError> {
-        let (by, text) = (self.shared.by.clone(), text.into());
+        let (by, text) = (self.by.clone(), text.into());
         self.say(Command::Answer { by, question, text }).await
     }
 
@@ -213,7 +220,7 @@ impl Session {
         if self.state() != SessionState::Idle {
             return Err(SessionError::Busy);
         }
-        self.say(Command::Compact { by: self.shared.by.clone() }).await
+        self.say(Command::Compact { by: self.by.clone() }).await
     }
 
     /// Undoes the file changes of the last round of calls; `None` if there are none left. Files that something else has
@@ -244,7 +251,7 @@ impl Session {
             let why = "no snapshots are taken here".to_owned();
             return Err(SessionError::NothingToUndo(why));
         };
-        let (undone, said) = undo_store.undo(wanted, &self.shared.by).await?;
+        let (undone, said) = undo_store.undo(wanted, &self.by).await?;
         self.say(said).await?;
         Ok(undone)
     }
@@ -252,7 +259,7 @@ impl Session {
     /// Closes the session: the reply in progress is dropped, commands are ended with all their children, sub-agents are
     /// closed, and the end is recorded before this returns. Idempotent.
     pub async fn abort(&self) -> Result<(), SessionError> {
-        let (by, reason) = (self.shared.by.clone(), "closed".to_owned());
+        let (by, reason) = (self.by.clone(), "closed".to_owned());
         match self.say(Command::Cancel { by, reason }).await {
             Ok(()) | Err(SessionError::Closed) => self.ended().await,
             Err(error) => Err(error),

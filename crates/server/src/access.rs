@@ -6,7 +6,7 @@ mod file;
 mod user;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -20,6 +20,8 @@ pub use user::{Project, Role, User};
 pub const OWNER: &str = "owner";
 /// Lifetime of a browser login.
 const LOGIN_DAYS: i64 = 30;
+/// Maximum number of browsers in which a user is logged in; another login ends the oldest.
+const MOST_LOGINS: usize = 32;
 /// Lifetime of a login link, which works only once.
 const LINK_MINUTES: i64 = 15;
 const MINUTE_MS: i64 = 60_000;
@@ -55,11 +57,11 @@ impl Access {
 
     /// All users, without their tokens.
     pub fn users(&self) -> Result<Vec<User>, AccessError> {
-        Ok(self.current()?.users.into_iter().map(|user| user.user).collect())
+        Ok(self.current()?.users.iter().map(|user| user.user.clone()).collect())
     }
 
     pub fn projects(&self) -> Result<Vec<Project>, AccessError> {
-        Ok(self.current()?.projects)
+        Ok(self.current()?.projects.clone())
     }
 
     /// Adds a user and returns the token; only its digest is stored.
@@ -140,6 +142,22 @@ impl Access {
         Ok(code)
     }
 
+    /// The user whom the code of a link or a token logs in. Uses nothing up.
+    pub(crate) fn holder(&self, secret: &str, now: Timestamp) -> Result<Option<User>, AccessError> {
+        let (file, wanted) = (self.current()?, digest(secret));
+        let mut codes = file.logins.iter().filter(|login| login.once && login.until > now);
+        let user = match codes.find(|login| login.digest == wanted) {
+            Some(login) => file.user(&login.user),
+            None => file.user_of_token(&wanted),
+        };
+        Ok(user.cloned())
+    }
+
+    /// Whether a user is still known, with the same role and projects.
+    pub(crate) fn knows(&self, user: &User) -> bool {
+        self.current().is_ok_and(|file| file.user(&user.name) == Some(user))
+    }
+
     /// Logs a browser in with the code of a link or with a token, and returns the value of its cookie.
     pub(crate) fn log_in(
         &self,
@@ -158,6 +176,11 @@ impl Access {
             };
             let Some(user) = user else { return Ok(()) };
             known = true;
+            let own = |login: &StoredLogin| !login.once && login.user == user;
+            while file.logins.iter().filter(|login| own(login)).count() >= MOST_LOGINS {
+                let Some(oldest) = file.logins.iter().position(own) else { break };
+                file.logins.remove(oldest);
+            }
             let until = later(now, LOGIN_DAYS * 24 * 60 * MINUTE_MS);
             file.logins.push(StoredLogin { user, digest: digest(&cookie), until, once: false });
             Ok(())
@@ -197,7 +220,7 @@ impl Access {
     }
 
     /// The current content of the file.
-    fn current(&self) -> Result<AccessFile, AccessError> {
+    fn current(&self) -> Result<Arc<AccessFile>, AccessError> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.refresh(&self.path)?;
         Ok(read.file.clone())

@@ -6,12 +6,13 @@ use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use runtime::llm::Script;
-use runtime::{Bosun, Clock, Entry, Error, Overview};
+use runtime::{Bosun, Clock, Entry, Error, Handle, NewRun, NewSession, Overview, SCRIPT, Session};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
-use types::{RunId, Timestamp};
+use types::{Digest, ModelRef, RunId, Timestamp};
 
 use crate::access::{Access, AccessError, Caller, Project, Role};
+use crate::api::create::refused;
 use crate::drivers::Drivers;
 use crate::factory::RunFactory;
 use crate::limit::{RateLimit, StreamLimit};
@@ -71,6 +72,13 @@ impl App {
         self.bosun.refresh(&mut *self.listing.lock().await).await
     }
 
+    /// Number of visible runs that this process drives.
+    pub(crate) fn driven(&self, visible: &Visible) -> u64 {
+        let sees = |run: &RunId| self.bosun.place(run).is_some_and(|place| visible.sees(&place));
+        let runs = self.drivers.runs();
+        runs.iter().filter(|run| visible.all || sees(run)).count() as u64
+    }
+
     /// The projects that a caller may see.
     pub(crate) fn projects(&self, caller: &Caller) -> Result<Vec<Project>, Problem> {
         let mut projects = self.access.projects()?;
@@ -82,13 +90,14 @@ impl App {
 
     /// The runs of this server's projects, for work that nobody asked for.
     pub(crate) fn of_projects(&self) -> Result<Visible, AccessError> {
-        Ok(Visible { projects: self.access.projects()?, all: false })
+        Ok(Visible { projects: self.access.projects()?, own: None, all: false })
     }
 
     /// The visibility of runs for a caller.
     pub(crate) fn visible(&self, caller: &Caller) -> Result<Visible, Problem> {
-        let all = caller.user.projects.is_none();
-        Ok(Visible { projects: self.projects(caller)?, all })
+        let own = caller.user.projects.clone();
+        let all = own.is_none();
+        Ok(Visible { projects: self.access.projects()?, own, all })
     }
 
     /// Resolves a run that a caller names. A run that the caller may not see is reported as nonexistent.
@@ -106,29 +115,67 @@ impl App {
     }
 }
 
-/// Rejects a script that waits for a file unless the caller is an admin: such a script reveals which files exist on
-/// this machine.
-pub(crate) fn check_script(caller: &Caller, script: Option<&str>) -> Result<(), Problem> {
-    let waits = |text| Script::parse(text).is_ok_and(|script| script.waits_for_files());
-    if script.is_some_and(waits) && caller.user.role < Role::Admin {
-        return Err(Problem::forbidden("a script with `hold` takes the role admin"));
+/// What starts something. The only functions of this crate that do, so that no route can forget whom it works for.
+impl App {
+    /// Starts a run that a caller asked for, and drives it.
+    pub(crate) async fn start(&self, caller: &Caller, mut new: NewRun) -> Result<Handle, Problem> {
+        self.check_model(caller, &new.request.model).await?;
+        new.request.by = Some(caller.user.name.clone());
+        Box::pin(self.bosun.start(new)).await.map_err(refused)
     }
-    Ok(())
+
+    /// Opens a session that a caller asked for.
+    pub(crate) async fn converse(
+        &self,
+        caller: &Caller,
+        mut new: NewSession,
+    ) -> Result<Session, Problem> {
+        self.check_model(caller, &new.model).await?;
+        new.by.clone_from(&caller.user.name);
+        Ok(Box::pin(self.bosun.open(new)).await?)
+    }
+
+    /// Rejects a script that waits for a file unless the caller is an admin: such a script reveals which files exist on
+    /// this machine. Whichever way a script came in, it is stored before it is used, and its model names it.
+    pub(crate) async fn check_model(
+        &self,
+        caller: &Caller,
+        model: &ModelRef,
+    ) -> Result<(), Problem> {
+        if model.provider() != SCRIPT || caller.user.role >= Role::Admin {
+            return Ok(());
+        }
+        let unknown = || Problem::unfit(format!("there is no script {model}"));
+        let stored: Digest = model.name().parse().map_err(|_| unknown())?;
+        let text = self.bosun.journal().blob(&stored).await.map_err(|_| unknown())?;
+        let script = Script::parse(&String::from_utf8_lossy(&text));
+        if script.is_ok_and(|script| script.waits_for_files()) {
+            return Err(Problem::forbidden("a script with `hold` takes the role admin"));
+        }
+        Ok(())
+    }
 }
 
 /// The runs that a user may see: those in their projects, or all.
 #[derive(Debug, Clone)]
 pub(crate) struct Visible {
+    /// All projects: a folder belongs to the innermost one, whether or not the user may see it.
     projects: Vec<Project>,
+    /// The names of the user's projects, if they are limited.
+    own: Option<Vec<String>>,
     pub(crate) all: bool,
 }
 
 impl Visible {
-    /// The name of the innermost project that contains a folder.
+    /// The name of the innermost project that contains a folder, if the user may see it.
     pub(crate) fn project_of(&self, place: &Path) -> Option<&str> {
         let around = self.projects.iter().filter(|project| place.starts_with(&project.path));
         let project = around.max_by_key(|project| project.path.components().count())?;
-        Some(&project.name)
+        self.may_see(project).then_some(&*project.name)
+    }
+
+    fn may_see(&self, project: &Project) -> bool {
+        self.own.as_ref().is_none_or(|own| own.contains(&project.name))
     }
 
     pub(crate) fn sees(&self, place: &Path) -> bool {
@@ -141,7 +188,33 @@ impl Visible {
     }
 
     pub(crate) fn named(&self, name: &str) -> Result<&Project, Problem> {
-        let project = self.projects.iter().find(|project| project.name == name);
+        let own = |project: &&Project| project.name == name && self.may_see(project);
+        let project = self.projects.iter().find(own);
         project.ok_or_else(|| Problem::unfit(format!("there is no project {name:?}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn project(name: &str, path: &str) -> Project {
+        Project { name: name.into(), path: path.into() }
+    }
+
+    /// A folder belongs to the innermost project, whoever asks.
+    #[test]
+    fn a_project_does_not_show_another_one_inside_it() {
+        let projects = vec![project("outer", "/w/outer"), project("inner", "/w/outer/inner")];
+        let of = |own: &str| Visible {
+            projects: projects.clone(),
+            own: Some(vec![own.to_owned()]),
+            all: false,
+        };
+        let (outer, inner) = (of("outer"), of("inner"));
+        let (around, within) = (Path::new("/w/outer/src"), Path::new("/w/outer/inner/src"));
+        assert!(outer.sees(around) && !outer.sees(within));
+        assert!(!inner.sees(around) && inner.sees(within));
+        assert!(outer.named("outer").is_ok() && outer.named("inner").is_err());
     }
 }

@@ -60,9 +60,9 @@ impl Drivers {
         }
     }
 
-    /// Number of runs driven here now.
-    pub(crate) fn count(&self) -> usize {
-        self.lock().runs.len()
+    /// The runs driven here now.
+    pub(crate) fn runs(&self) -> Vec<RunId> {
+        self.lock().runs.keys().cloned().collect()
     }
 
     pub(crate) fn is_paused(&self, run: &RunId) -> bool {

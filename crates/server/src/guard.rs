@@ -2,13 +2,20 @@
 //! open in a browser can send requests to this address, so a local origin earns no trust. Adds security headers to
 //! every response.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use futures::{StreamExt as _, stream};
+use tokio::time::{Instant, timeout_at};
 
 use crate::access::{Caller, Proof, Role};
 use crate::app::App;
+use crate::connections::Connection;
 use crate::problem::Problem;
 
 pub(crate) static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -20,6 +27,12 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 /// The cost of a wrong token or link, in requests.
 const WRONG_SECRET: f64 = 20.0;
+/// The cost of a login in requests: it writes a file.
+const LOGIN: f64 = 20.0;
+/// The cost of a preview in requests.
+const PREVIEW: f64 = 5.0;
+/// Time limit for the body of a request.
+const BODY: Duration = Duration::from_secs(60);
 
 /// Assigns each request its id, checks its origin, and hardens the response.
 pub(crate) async fn frame(State(app): State<App>, mut request: Request, next: Next) -> Response {
@@ -28,10 +41,16 @@ pub(crate) async fn frame(State(app): State<App>, mut request: Request, next: Ne
         request.headers_mut().insert(&REQUEST_ID, value);
     }
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let unchecked = [header::TRANSFER_ENCODING, header::UPGRADE];
+    let last = unchecked.iter().any(|name| request.headers().contains_key(name));
     let mut response = match origin_problem(&app, &request) {
         Some(problem) => problem.into_response(),
-        None => next.run(request).await,
+        None => next.run(request.map(in_time)).await,
     };
+    // After these, `transport` does not know where the next head begins.
+    if last && response.status() != StatusCode::SWITCHING_PROTOCOLS {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     if let Some(mut problem) = response.extensions_mut().remove::<Problem>() {
         id.clone_into(&mut problem.request_id);
         // The headers stay, such as `Allow`.
@@ -41,6 +60,19 @@ pub(crate) async fn frame(State(app): State<App>, mut request: Request, next: Ne
     tracing::info!(request = %id, %method, path, status = response.status().as_u16(), "request");
     harden(response.headers_mut(), &id);
     response
+}
+
+/// A body that has to arrive within a time limit.
+fn in_time(body: Body) -> Body {
+    let until = Instant::now() + BODY;
+    let pieces = stream::unfold(body.into_data_stream(), move |mut pieces| async move {
+        let piece = match timeout_at(until, pieces.next()).await {
+            Ok(piece) => piece?.map_err(std::io::Error::other),
+            Err(late) => Err(std::io::Error::new(std::io::ErrorKind::TimedOut, late)),
+        };
+        Some((piece, pieces))
+    });
+    Body::from_stream(pieces)
 }
 
 fn request_id(headers: &HeaderMap) -> String {
@@ -125,6 +157,9 @@ pub(crate) async fn admit(
 ) -> Result<Response, Problem> {
     let caller = caller(&app, &request)?;
     let caller = allowed(&app, caller, role, &request)?;
+    if let Some(connection) = request.extensions().get::<Arc<Connection>>() {
+        connection.admit();
+    }
     request.extensions_mut().insert(caller);
     Ok(next.run(request).await)
 }
@@ -163,6 +198,16 @@ fn token(value: &str) -> Option<&str> {
 /// Counts a wrong secret. Fails if there were too many.
 pub(crate) fn wrong_secret(app: &App) -> Result<(), Problem> {
     slow_down(app, "", WRONG_SECRET)
+}
+
+/// Counts a login of a user. Fails if there were too many.
+pub(crate) fn logs_in(app: &App, who: &str) -> Result<(), Problem> {
+    slow_down(app, who, LOGIN)
+}
+
+/// Counts a preview, which takes more of the processor than other requests. Fails if there were too many.
+pub(crate) fn previews(app: &App, who: &str) -> Result<(), Problem> {
+    slow_down(app, who, PREVIEW)
 }
 
 fn slow_down(app: &App, who: &str, cost: f64) -> Result<(), Problem> {

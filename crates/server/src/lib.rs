@@ -8,11 +8,13 @@
 mod access;
 mod api;
 mod app;
+mod connections;
 mod drivers;
 mod extract;
 mod factory;
 mod guard;
 mod limit;
+mod listen;
 mod openapi;
 mod operation;
 mod page;
@@ -22,10 +24,12 @@ mod routes;
 mod serve;
 mod stream;
 mod tls;
+mod transport;
 pub mod views;
 mod webhook;
 
 pub use access::{Access, AccessError, OWNER, Project, Role, User};
+pub use connections::most_connections;
 pub use factory::{ModelItem, PolicyItem, RunFactory, Unfit, WantedRun, WantedSession};
 pub use serve::{ServeError, Server, ServerConfig};
 pub use tls::TlsError;

@@ -31,7 +31,7 @@ impl RateLimit {
         Self { rate, burst: rate * 4.0, buckets: Mutex::default() }
     }
 
-    /// Takes `cost` requests from a caller's bucket. Returns the seconds to wait if the bucket has too few.
+    /// Takes `cost` requests from a caller's bucket, at most a full one. Returns the seconds to wait if the bucket has too few.
     pub(crate) fn take(&self, who: &str, cost: f64, now: Timestamp) -> Result<(), u64> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= MOST && !buckets.contains_key(who) {
@@ -40,6 +40,7 @@ impl RateLimit {
         }
         let bucket = buckets.entry(who.to_owned()).or_insert(Bucket { left: self.burst, at: now });
         let left = self.filled(*bucket, now);
+        let cost = cost.min(self.burst);
         let fits = left >= cost;
         *bucket = Bucket { left: if fits { left - cost } else { left }, at: now };
         if fits {

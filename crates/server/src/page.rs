@@ -8,7 +8,7 @@ use serde::Deserialize;
 use types::Digest;
 
 use crate::app::App;
-use crate::guard::{cookie, is_foreign, wrong_secret};
+use crate::guard::{cookie, is_foreign, logs_in, wrong_secret};
 use crate::problem::Problem;
 
 /// The files of the page, with their paths below its root.
@@ -18,6 +18,8 @@ const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page_files.r
 const COOKIE_SECONDS: u32 = 30 * 24 * 60 * 60;
 
 const HTML: &str = "text/html; charset=utf-8";
+/// The question whether to log in.
+const CONFIRM: &str = include_str!("../page/confirm.html");
 /// A page that reloads itself once.
 const ASK_AGAIN: &str =
     "<!doctype html><meta http-equiv=\"refresh\" content=\"0\"><title>Bosun</title>";
@@ -27,10 +29,13 @@ const ASK_AGAIN: &str =
 pub(crate) struct Link {
     #[serde(default)]
     token: Option<String>,
+    /// The path to show after the login.
+    #[serde(default)]
+    then: Option<String>,
 }
 
-/// Serves any path of the page. A request with a secret is logged in and redirected to the path without it; an
-/// unauthenticated one gets the login form.
+/// Serves any path of the page. A request with a secret gets the question whether to log in as its user, because anybody
+/// can send anybody a link; an unauthenticated one gets the login form.
 pub(crate) async fn show(
     State(app): State<App>,
     Query(link): Query<Link>,
@@ -46,7 +51,7 @@ pub(crate) async fn show(
         return file(name, &headers, StatusCode::OK);
     }
     if let Some(secret) = link.token {
-        return log_in(&app, &secret, path);
+        return ask(&app, &secret, path);
     }
     let known = match cookie(&app, &headers) {
         Some(cookie) => app.access.by_cookie(&cookie, app.now())?,
@@ -68,23 +73,63 @@ pub(crate) async fn submit(
     State(app): State<App>,
     Form(link): Form<Link>,
 ) -> Result<Response, Problem> {
-    log_in(&app, link.token.as_deref().unwrap_or_default().trim(), "/")
+    let secret = link.token.as_deref().unwrap_or_default().trim();
+    log_in(&app, secret, link.then.as_deref().unwrap_or("/"))
 }
 
 /// Logs this browser out.
 pub(crate) async fn leave(State(app): State<App>, headers: HeaderMap) -> Result<Response, Problem> {
-    if let Some(cookie) = cookie(&app, &headers) {
+    // Whoever is not logged in has nothing written.
+    if let Some(cookie) = cookie(&app, &headers)
+        && app.access.by_cookie(&cookie, app.now())?.is_some()
+    {
         app.access.log_out(&cookie)?;
     }
     Ok(with_cookie(&app, "", 0, "/"))
 }
 
+/// Asks whether to log in as the user of a secret. Changes nothing, so a preview of a link does not use it up.
+fn ask(app: &App, secret: &str, then: &str) -> Result<Response, Problem> {
+    let Some(user) = app.access.holder(secret, app.now())? else { return refused(app) };
+    let page = CONFIRM
+        .replace("{name}", &escaped(&user.name))
+        .replace("{role}", user.role.as_str())
+        .replace("{token}", &escaped(secret))
+        .replace("{then}", &escaped(then));
+    Ok(([(header::CONTENT_TYPE, HTML)], page).into_response())
+}
+
 fn log_in(app: &App, secret: &str, then: &str) -> Result<Response, Problem> {
-    if let Some(cookie) = app.access.log_in(secret, app.now())? {
-        return Ok(with_cookie(app, &cookie, COOKIE_SECONDS, then));
+    // A wrong secret is counted before anything is written.
+    let Some(user) = app.access.holder(secret, app.now())? else { return refused(app) };
+    logs_in(app, &user.name)?;
+    match app.access.log_in(secret, app.now())? {
+        Some(cookie) => Ok(with_cookie(app, &cookie, COOKIE_SECONDS, then)),
+        // Another request has used the link in the meantime.
+        None => refused(app),
     }
+}
+
+/// Counts a wrong secret, and asks for another.
+fn refused(app: &App) -> Result<Response, Problem> {
     wrong_secret(app)?;
     file("login.html", &HeaderMap::new(), StatusCode::UNAUTHORIZED)
+}
+
+/// Text for an attribute or an element of HTML.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            c => safe.push(c),
+        }
+    }
+    safe
 }
 
 fn with_cookie(app: &App, value: &str, seconds: u32, then: &str) -> Response {
@@ -92,8 +137,10 @@ fn with_cookie(app: &App, value: &str, seconds: u32, then: &str) -> Response {
     let name = &app.cookie;
     let text =
         format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
-    // Redirect only to a local path: two leading slashes would name another host.
-    let then = if then.starts_with("//") { "/" } else { then };
+    // Redirect only to a local path: two leading slashes would name another host, and browsers read a backslash as one.
+    let local = then.starts_with('/') && !then[1..].starts_with(['/', '\\']);
+    let plain = then.bytes().all(|byte| byte.is_ascii_graphic());
+    let then = if local && plain { then } else { "/" };
     let mut response = Redirect::to(then).into_response();
     if let Ok(value) = HeaderValue::from_str(&text) {
         response.headers_mut().insert(header::SET_COOKIE, value);

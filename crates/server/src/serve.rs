@@ -10,18 +10,21 @@ use std::time::Duration;
 use runtime::{Bosun, Clock, RealClock};
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{Access, AccessError};
 use crate::app::{App, Parts};
+use crate::connections::Connections;
 use crate::drivers::Drivers;
 use crate::factory::RunFactory;
 use crate::limit::{RateLimit, StreamLimit};
+use crate::listen::Door;
 use crate::openapi::document;
 use crate::router::router;
 use crate::routes::operations;
 use crate::stream::MOST_STREAMS;
-use crate::tls::{TlsError, TlsListener, tls_config};
+use crate::tls::{TlsError, tls_config};
 use crate::webhook::{self, Webhook};
 
 /// How long open connections may stay open after a stop.
@@ -46,6 +49,8 @@ pub struct ServerConfig {
     pub resume: bool,
     /// Sustained requests per second for each user.
     pub rate: u32,
+    /// Maximum number of open connections; see [`crate::most_connections`].
+    pub connections: usize,
     /// Where to post questions and ends of runs.
     pub webhook: Option<Webhook>,
     pub version: &'static str,
@@ -80,6 +85,7 @@ pub enum ServeError {
 pub struct Server {
     app: App,
     listener: TcpListener,
+    connections: Arc<Connections>,
     tls: Option<Arc<rustls::ServerConfig>>,
     address: SocketAddr,
     /// The first of the additional names.
@@ -119,7 +125,8 @@ impl Server {
             listing: Mutex::default(),
             clock,
             limit: RateLimit::new(config.rate),
-            streams: StreamLimit::new(MOST_STREAMS),
+            // No user keeps all others out.
+            streams: StreamLimit::new(MOST_STREAMS.min(config.connections.div_ceil(2))),
             hosts: hosts(address, &config.hosts),
             tls: has_tls,
             document: LazyLock::new(Box::new(written)),
@@ -129,7 +136,8 @@ impl Server {
         });
         let webhook = config.webhook.map(|hook| (hook, config.home));
         let (name, resume) = (config.hosts.into_iter().next(), config.resume);
-        Ok(Self { app, listener, tls, address, name, resume, webhook })
+        let connections = Connections::new(config.connections);
+        Ok(Self { app, listener, connections, tls, address, name, resume, webhook })
     }
 
     /// The bound address.
@@ -166,22 +174,19 @@ impl Server {
             stop.cancelled().await;
             stopping.cancel();
         };
-        let served = match self.tls {
-            None => tokio::spawn(
-                axum::serve(self.listener, router).with_graceful_shutdown(stopped).into_future(),
-            ),
-            Some(config) => {
-                let listener = TlsListener::new(self.listener, config)?;
-                tokio::spawn(
-                    axum::serve(listener, router).with_graceful_shutdown(stopped).into_future(),
-                )
-            }
+        let door = Door {
+            listener: self.listener,
+            tls: self.tls.map(TlsAcceptor::from),
+            connections: self.connections,
+            router,
         };
+        let served = tokio::spawn(door.serve(app.stopping.clone()));
+        tokio::spawn(stopped);
         app.stopping.cancelled().await;
         tracing::info!("stopping: runs are suspended");
         app.drivers.stop().await;
         match tokio::time::timeout(DRAIN_TIMEOUT, served).await {
-            Ok(Ok(ended)) => Ok(ended?),
+            Ok(Ok(())) => Ok(()),
             Ok(Err(broken)) => Err(ServeError::Io(std::io::Error::other(broken))),
             // Connections still open after the timeout are cut.
             Err(_) => Ok(()),

@@ -25,8 +25,10 @@ use crate::problem::Problem;
 use crate::views::checks;
 use crate::views::events::EventLine;
 
-/// Interval of keep-alive messages, and of checks that the reader is still authorized.
+/// Interval of keep-alive messages.
 pub(crate) const HEARTBEAT: Duration = Duration::from_secs(15);
+/// Interval of checks that the reader is still authorized, beside one before each message.
+const AUTHORIZED: Duration = Duration::from_secs(1);
 /// Number of messages queued for a slow reader.
 const QUEUE: usize = 256;
 /// How long the queue may stay full.
@@ -155,7 +157,7 @@ impl Life {
     }
 
     fn is_valid(&self) -> bool {
-        self.access.users().is_ok_and(|users| users.contains(&self.user))
+        self.access.knows(&self.user)
     }
 }
 
@@ -168,17 +170,20 @@ async fn pump<T: Send>(
     wrap: impl Fn(Message) -> T + Send,
 ) {
     let mut queued = feed.position();
-    let mut heartbeat = interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+    let mut authorized = interval_at(Instant::now() + AUTHORIZED, AUTHORIZED);
     loop {
         let item = tokio::select! {
             () = life.stopping.cancelled() => return,
             () = queue.closed() => return,
-            _ = heartbeat.tick() => {
+            _ = authorized.tick() => {
                 if life.is_valid() { continue }
                 return;
             }
             item = feed.next() => item,
         };
+        if !life.is_valid() {
+            return;
+        }
         let message = match item {
             None => return,
             Some(Ok(FeedItem::Line(line))) => Message::Line(

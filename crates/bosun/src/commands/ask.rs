@@ -8,8 +8,8 @@ use anyhow::Context as _;
 use runtime::llm::{self, Model as _, Registry, gather};
 use serde_json::{Value, json};
 use types::{
-    Arguments, AttemptId, Fault, Message, ModelOptions, ModelReply, ModelRequest, Origin,
-    OutputSchema, RoleId, SessionId, StreamItem, TaskId,
+    Arguments, AttemptId, Fault, FaultClass, Message, ModelOptions, ModelReply, ModelRequest,
+    Origin, OutputSchema, RoleId, SessionId, StopReason, StreamItem, TaskId,
 };
 
 use crate::args;
@@ -41,6 +41,13 @@ pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
     } else {
         answer(&registry, request).await
     };
+    let answered = match answered {
+        Ok(reply) => match no_answer(&reply) {
+            Some(fault) => return incomplete(&reply, fault, args.json),
+            None => Ok(reply),
+        },
+        Err(fault) => Err(fault),
+    };
     let answered = answered.and_then(|reply| match &wanted {
         Some(wanted) => Ok((Some(llm::structured(&reply, wanted)?), reply)),
         None => Ok((None, reply)),
@@ -55,6 +62,37 @@ pub(crate) async fn ask(args: args::Ask) -> anyhow::Result<Exit> {
         Err(fault) => return Err(fault.into()),
     }
     Ok(Exit::Done)
+}
+
+/// The fault of a reply that is no answer: refused, or cut off.
+fn no_answer(reply: &ModelReply) -> Option<Fault> {
+    let word = reply.provenance.stop.as_ref();
+    let said = word.map(|word| format!(" ({})", types::one_line(word, 40))).unwrap_or_default();
+    match reply.stop {
+        StopReason::Filtered => {
+            let what = format!("the model or its provider refused to answer{said}");
+            Some(Fault::new(FaultClass::Semantic, "model.content_filter", what))
+        }
+        StopReason::Length => {
+            let what = format!(
+                "the reply was cut off at its token limit{said} and is incomplete; see --max-output"
+            );
+            Some(Fault::structural("model.reply_cut", what))
+        }
+        StopReason::End | StopReason::Calls | StopReason::Other => None,
+    }
+}
+
+/// Prints what there is of a reply, and fails.
+fn incomplete(reply: &ModelReply, fault: Fault, json: bool) -> anyhow::Result<Exit> {
+    if !json {
+        finish(reply)?;
+        return Err(fault.into());
+    }
+    let mut told = for_programs(reply, None);
+    told["fault"] = fault_for_programs(&fault)["fault"].take();
+    print::json(&told)?;
+    Ok(Exit::Failed)
 }
 
 async fn answer(registry: &Registry, request: ModelRequest) -> Result<ModelReply, Fault> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use runtime::sandbox::Repo;
 use runtime::{Clock as _, Order, RealClock};
-use server::{Access, OWNER, Project, Server, ServerConfig, Webhook};
+use server::{Access, OWNER, Project, Server, ServerConfig, Webhook, most_connections};
 use tokio_util::sync::CancellationToken;
 
 use crate::args;
@@ -35,6 +35,7 @@ pub(crate) async fn serve(home: &Home, args: args::Serve) -> anyhow::Result<Exit
         behind_proxy: args.behind_proxy,
         resume: !args.no_resume,
         rate: args.rate,
+        connections: most_connections(),
         webhook: args.webhook.map(webhook).transpose()?,
         version: env!("CARGO_PKG_VERSION"),
     })

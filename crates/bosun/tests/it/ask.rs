@@ -10,8 +10,12 @@ use crate::binary::{Place, stderr, stdout};
 const STREAM: &str = "data: {\"id\":\"c1\",\"model\":\"small\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"{\\\"age\\\":\"}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\" 30}\"}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":4}}\n\ndata: [DONE]\n\n";
 
 /// Answers `times` requests with the stream, each on its own connection, and returns the requests.
-#[expect(clippy::disallowed_methods, reason = "the server is part of the stage")]
 fn serve(times: usize) -> (String, std::thread::JoinHandle<Vec<String>>) {
+    serve_stream(times, STREAM.to_owned())
+}
+
+#[expect(clippy::disallowed_methods, reason = "the server is part of the stage")]
+fn serve_stream(times: usize, stream: String) -> (String, std::thread::JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
     let served = std::thread::spawn(move || {
@@ -25,7 +29,7 @@ fn serve(times: usize) -> (String, std::thread::JoinHandle<Vec<String>>) {
             }
             let head =
                 "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
-            connection.write_all(format!("{head}{STREAM}").as_bytes()).expect("an answer");
+            connection.write_all(format!("{head}{stream}").as_bytes()).expect("an answer");
             String::from_utf8_lossy(&request).into_owned()
         };
         (0..times).map(answer).collect()
@@ -112,4 +116,28 @@ fn an_answer_must_fit_its_schema_and_a_question_stands_alone() {
     let output = place.run(&["ask", "-m", "near/small", "--messages", "talk.json", "and this"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("cannot be used with"), "{}", stderr(&output));
+}
+
+/// A reply that was cut off, and one that was refused, is shown and is no answer.
+#[test]
+fn a_refusal_and_a_reply_that_was_cut_off_are_failures() {
+    for (word, code) in [("length", "model.reply_cut"), ("content_filter", "model.content_filter")]
+    {
+        let place = Place::new();
+        let stream = STREAM.replace("\"stop\"", &format!("\"{word}\""));
+        let (url, served) = serve_stream(2, stream);
+        let words = ["ask", "-m", "near/small", "--base-url", &url, "--dialect", "chat", "How?"];
+        let output = place.run(&words);
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        assert!(stdout(&output).contains("age"), "{}", stdout(&output));
+        assert!(stderr(&output).contains(word), "{}", stderr(&output));
+        let output = place.run(&[&words[..], &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let told: Value = serde_json::from_str(&stdout(&output)).expect("one object");
+        assert_eq!(
+            (&told["fault"]["code"], &told["text"]),
+            (&code.into(), &"{\"age\": 30}".into())
+        );
+        served.join().expect("served");
+    }
 }

@@ -30,6 +30,7 @@ impl Looked {
         let browser = Browser::start().await.expect("a browser");
         let page = browser.page().await.expect("a tab");
         page.open(&served.link).await.expect("the page");
+        page.click("form button").await.expect("the question is confirmed");
         let looked = Self { page, url: served.url().to_owned(), _browser: Some(browser) };
         looked.until("location.search === ''").await;
         looked.until("document.querySelector('.connection.live')").await;

@@ -134,6 +134,7 @@ async fn a_rebound_host_name_gets_nothing() {
     assert_eq!(page.eval(status).await.expect("a status"), 421);
     // That did not use up the link.
     page.open(&served.link).await.expect("the page");
+    page.click("form button").await.expect("the question is confirmed");
     page.wait_for("No open questions").await.expect("the inbox");
 }
 

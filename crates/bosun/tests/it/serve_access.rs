@@ -1,11 +1,11 @@
 //! Access to the API of the real server, and what is rejected: roles, projects, secrets, too many requests, other
 //! sites, and requests that cannot be carried out.
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::binary::{Place, stderr};
 use crate::serve::is_problem;
-use crate::served::{ASKS, GOAL, PROJECT, Served, TWO_TASKS, held, repository};
+use crate::served::{ASKS, Api, GOAL, PROJECT, Served, TWO_TASKS, held, repository};
 
 #[tokio::test]
 async fn users_see_their_own_projects_and_do_what_their_role_allows() {
@@ -44,6 +44,7 @@ async fn users_see_their_own_projects_and_do_what_their_role_allows() {
     let talk = json!({ "project": "dock", "text": "Hello", "script": probe });
     is_problem(&otto.try_post("/sessions", &talk).await, 403);
     let own = otto.post("/runs", &wanted).await["run"].clone();
+    no_route_takes_a_script_that_waits(&otto, &own, &probe).await;
     loop {
         let event = stream.next().await.expect("an event").expect("the stream goes on");
         let line = event.json();
@@ -55,6 +56,59 @@ async fn users_see_their_own_projects_and_do_what_their_role_allows() {
     let removed = place.run(&["user", "remove", "vic"]);
     assert!(removed.status.success(), "{}", stderr(&removed));
     is_problem(&vic.try_get("/me").await, 401);
+}
+
+/// Every route whose body may have a script is in the API's own document, so a new one is tried here, too.
+async fn no_route_takes_a_script_that_waits(user: &Api, run: &Value, probe: &str) {
+    let document = user.get("/openapi.json").await;
+    let values = json!({ "project": "dock", "goal": GOAL, "text": "Hello", "script": probe });
+    let mut tried = 0;
+    for (path, methods) in document["paths"].as_object().expect("paths") {
+        let Some(body) = methods.pointer("/post/requestBody/content/application~1json/schema")
+        else {
+            continue;
+        };
+        let name = body["$ref"].as_str().and_then(|name| name.strip_prefix('#'));
+        let schema = name.and_then(|name| document.pointer(name)).unwrap_or(body);
+        let fields = schema["properties"].as_object().cloned().unwrap_or_default();
+        if !fields.contains_key("script") {
+            continue;
+        }
+        let known = values.as_object().expect("values").iter();
+        let body: Value = known
+            .filter(|(name, _)| fields.contains_key(*name))
+            .map(pair)
+            .collect::<Map<_, _>>()
+            .into();
+        let path = path.replace("{run}", run.as_str().expect("an id"));
+        let reply = user.client.post(&path, &body).await.expect("a reply");
+        is_problem(&reply, 403);
+        tried += 1;
+    }
+    assert!(tried >= 4, "only {tried} routes take a script");
+}
+
+fn pair((name, value): (&String, &Value)) -> (String, Value) {
+    (name.clone(), value.clone())
+}
+
+/// What is said in a shared conversation is recorded as said by whoever said it.
+#[tokio::test]
+async fn words_in_a_shared_conversation_are_those_of_the_one_who_sent_them() {
+    let place = Place::new();
+    repository(&place, PROJECT);
+    let served = Served::start(&place);
+    let ann = served.admin(&place);
+    let otto = served.user(&place, "otto", &["--role", "operator"]);
+    let script = "[[attempt]]\nrole = \"solo\"\n[[attempt.reply]]\nsay = \"Hello.\"\n[[attempt.reply]]\nsay = \"Again.\"\n";
+    let wanted = json!({ "project": PROJECT, "text": "first words", "script": script });
+    let talk = ann.post("/sessions", &wanted).await["run"].as_str().expect("an id").to_owned();
+    ann.until(&talk, "model.replied").await;
+    otto.post(&format!("/sessions/{talk}/input"), &json!({ "text": "other words" })).await;
+    let told = |line: &Value| line["event"] == "session.told" && line.to_string().contains("other");
+    let lines = ann.until_line(&talk, told).await;
+    let last = lines.last().expect("a line").to_string();
+    assert!(last.contains("otto") && !last.contains("ann"), "{last}");
 }
 
 #[tokio::test]
@@ -72,7 +126,7 @@ async fn nobody_gets_anything_without_a_right_secret() {
     assert_eq!(page.status, 401);
     assert!(page.text().contains("Token") && !page.text().contains("app.js"), "asks for a token");
     let path = served.link.strip_prefix(served.url()).expect("a path").to_owned();
-    let first = nobody.get(&path).await.expect("a reply");
+    let first = served.log_in().await;
     assert_eq!((first.status, first.header("location")), (303, Some("/")));
     let cookie = first.header("set-cookie").expect("a cookie").to_owned();
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
@@ -116,9 +170,8 @@ async fn a_request_from_another_site_is_refused_whatever_it_carries() {
     let place = Place::new();
     repository(&place, PROJECT);
     let served = Served::start(&place);
-    let path = served.link.strip_prefix(served.url()).expect("a path").to_owned();
     let nobody = served.nobody();
-    let logged = nobody.get(&path).await.expect("a reply");
+    let logged = served.log_in().await;
     let cookie = logged.header("set-cookie").expect("a cookie");
     let cookie = cookie.split(';').next().expect("a pair").to_owned();
     let own = ("Cookie", cookie.as_str());
@@ -182,6 +235,9 @@ async fn what_cannot_be_carried_out_is_a_problem_with_the_id_of_its_request() {
     is_problem(&ann.try_post("/runs", &json!({ "project": PROJECT, "wish": 1 })).await, 422);
     is_problem(&ann.try_post("/runs", &json!({ "project": PROJECT })).await, 422);
     is_problem(&ann.try_post("/runs", &json!({ "project": "none", "goal": "x" })).await, 422);
+    let long = json!({ "project": PROJECT, "goal": "x ".repeat(200_000) });
+    is_problem(&ann.try_post("/runs/preview", &long).await, 422);
+    is_problem(&ann.try_post("/runs", &long).await, 422);
     let json_type = [("Content-Type", "application/json")];
     for (headers, body, status) in [
         (&json_type[..], "{broken".to_owned(), 400),

@@ -139,6 +139,16 @@ impl Served {
         Client::new(self.address())
     }
 
+    /// Opens the printed link and confirms it, as a browser does; returns the last reply.
+    pub(crate) async fn log_in(&self) -> Reply {
+        let (nobody, code) = (self.nobody(), self.link.split_once("?token=").expect("a code").1);
+        let asked = nobody.get(&format!("/?token={code}")).await.expect("a reply");
+        assert!(asked.header("set-cookie").is_none(), "it asks first: {asked:?}");
+        let form = [("Content-Type", "application/x-www-form-urlencoded")];
+        let body = format!("token={code}&then=%2F");
+        nobody.send("POST", "/login", &form, Some(&body)).await.expect("a reply")
+    }
+
     /// Adds a user of the server, with the command line.
     pub(crate) fn user(&self, place: &Place, name: &str, more: &[&str]) -> Api {
         let output = place.run(&[&["user", "add", name], more].concat());

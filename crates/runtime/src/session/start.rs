@@ -65,7 +65,6 @@ impl Bosun {
         let shared = Shared {
             run: brief.run,
             server: brief.server,
-            by,
             services: self.services.clone(),
             profiled,
             tools: Mutex::new(tools),
@@ -81,7 +80,7 @@ impl Bosun {
             suspend,
             gone,
         };
-        Ok(Session { shared: Arc::new(shared) })
+        Ok(Session { shared: Arc::new(shared), by })
     }
 }
 

@@ -238,7 +238,7 @@ fn contents(mut answer: &[u8], paths: &[&WorkPath]) -> Vec<(WorkPath, String)> {
 }
 
 /// Path of the index that records the initial state of a checkout, out of reach of commands that run in it.
-fn index_of(dir: &Path) -> PathBuf {
+pub(super) fn index_of(dir: &Path) -> PathBuf {
     let mut name: OsString = dir.as_os_str().to_owned();
     name.push(".index");
     PathBuf::from(name)

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use types::{CommitId, Digest, WorkPath};
 
-use super::call::With;
+use super::call::{GitDir, With};
+use super::checkout::index_of;
 use super::{GitError, Repo, hash};
 use crate::content;
 use crate::error::EnvError;
@@ -37,9 +38,10 @@ enum Placed {
 }
 
 impl Repo {
-    /// Replaces the pointers of a commit in a worktree; returns those whose objects are missing.
+    /// Replaces the pointers of a commit in a worktree or a checkout; returns those whose objects are missing.
     pub async fn fill_lfs(&self, dir: &Path, commit: &CommitId) -> Result<Vec<WorkPath>, GitError> {
-        let worktree = self.worktree(dir).await?;
+        let own = index_of(dir);
+        let worktree = if own.exists() { None } else { Some(self.worktree(dir).await?) };
         let (mut missing, mut filled) = (Vec::new(), Vec::new());
         for pointer in self.pointers(commit).await? {
             let (repo, dir) = (self.clone(), dir.to_owned());
@@ -56,9 +58,17 @@ impl Repo {
                 .iter()
                 .flat_map(|path| path.as_str().bytes().chain(std::iter::once(0)))
                 .collect();
-            let with = With { stdin: &names, ..With::default() };
+            let with = || With { stdin: &names, ..With::default() };
             let args = ["update-index", "--skip-worktree", "-z", "--stdin"];
-            self.git().run_with(worktree.place(), &args, with).await?;
+            if let Some(worktree) = worktree {
+                self.git().run_with(worktree.place(), &args, with()).await?;
+                return Ok(missing);
+            }
+            // A checkout has an index for its commands, and one by which we see what they changed.
+            for index in [own, dir.join(".git/index")] {
+                let place = GitDir::Worktree { dir, git_dir: self.common_dir(), index: &index };
+                self.git().run_with(place, &args, with()).await?;
+            }
         }
         Ok(missing)
     }

@@ -3,8 +3,9 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
@@ -78,9 +79,9 @@ impl AccessFile {
 /// The file as it was last read.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
-    pub(super) file: AccessFile,
-    /// Modification time and length when it was read.
-    seen: Option<(SystemTime, u64)>,
+    pub(super) file: Arc<AccessFile>,
+    /// Modification time, length and inode when it was read.
+    seen: Option<(SystemTime, u64, u64)>,
 }
 
 impl Listed {
@@ -88,7 +89,7 @@ impl Listed {
     pub(super) fn refresh(&mut self, path: &Path) -> Result<(), AccessError> {
         let failed = |source| AccessError::File { path: path.to_owned(), source };
         let now = match fs::metadata(path) {
-            Ok(found) => Some((found.modified().map_err(failed)?, found.len())),
+            Ok(found) => Some((found.modified().map_err(failed)?, found.len(), found.ino())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(source) => return Err(failed(source)),
         };
@@ -96,13 +97,13 @@ impl Listed {
             return Ok(());
         }
         self.file = match now {
-            None => AccessFile::default(),
+            None => Arc::default(),
             Some(_) => {
                 let text = fs::read_to_string(path).map_err(failed)?;
-                toml::from_str(&text).map_err(|error| AccessError::Unreadable {
+                Arc::new(toml::from_str(&text).map_err(|error| AccessError::Unreadable {
                     path: path.to_owned(),
                     cause: error.message().to_owned(),
-                })?
+                })?)
             }
         };
         self.seen = now;
@@ -122,12 +123,12 @@ impl Listed {
         let _lock = lock(path).map_err(failed)?;
         self.seen = None;
         self.refresh(path)?;
-        let mut file = self.file.clone();
+        let mut file = AccessFile::clone(&self.file);
         change(&mut file)?;
         let text =
             toml::to_string_pretty(&file).map_err(|error| failed(io::Error::other(error)))?;
         write(path, &text).map_err(failed)?;
-        self.file = file;
+        self.file = Arc::new(file);
         self.seen = None;
         Ok(())
     }

@@ -11,12 +11,14 @@ use types::{Digest, Event, LogId, RunId};
 
 use super::CreatedRun;
 use crate::access::Caller;
-use crate::app::{App, check_script};
+use crate::app::App;
 use crate::extract::Body;
 use crate::factory::WantedRun;
 use crate::openapi::ROOT;
 use crate::problem::Problem;
 
+/// Maximum size of a goal, issue, spec or plan, in bytes. Longer documents belong into files of the repository.
+const LONGEST_TEXT: usize = 256 * 1024;
 /// Maximum length of an idempotency key.
 const LONGEST_KEY: usize = 100;
 
@@ -42,18 +44,17 @@ pub(crate) async fn start(
     }
     new.id.clone_from(&id);
     let text = new.request.text.clone();
-    match Box::pin(app.bosun.start(new)).await {
+    match app.start(&caller, new).await {
         Ok(handle) => {
             let run = handle.run().clone();
             app.drivers.keep(handle);
             Ok(made(StatusCode::CREATED, run))
         }
-        // The same request is in progress.
-        Err(error) if error.is_busy() => match id {
+        Err(problem) => match id {
+            // The same request is in progress.
             Some(id) if requested(&app, &id).await? == Some(text) => Ok(made(StatusCode::OK, id)),
-            _ => Err(error.into()),
+            _ => Err(problem),
         },
-        Err(error) => Err(refused(error)),
     }
 }
 
@@ -71,11 +72,16 @@ pub(crate) async fn prepare(
             "say what is to be done with exactly one of goal, issue and spec",
         ));
     }
-    check_script(caller, wanted.script.as_deref())?;
+    let texts = [&wanted.goal, &wanted.issue, &wanted.spec, &wanted.plan, &wanted.insist];
+    if texts.into_iter().flatten().any(|text| text.len() > LONGEST_TEXT) {
+        let detail = format!(
+            "a text has at most {} KB; put a longer one into a file of the repository, and name the file",
+            LONGEST_TEXT / 1_024
+        );
+        return Err(Problem::unfit(detail));
+    }
     let made = app.factory.run(wanted, &project.path).await;
-    let mut new = made.map_err(|unfit| Problem::unfit(unfit.0))?;
-    new.request.by = Some(caller.user.name.clone());
-    Ok(new)
+    made.map_err(|unfit| Problem::unfit(unfit.0))
 }
 
 fn run_id(caller: &Caller, key: &HeaderValue) -> Result<RunId, Problem> {

@@ -16,6 +16,7 @@ use crate::access::Caller;
 use crate::app::App;
 use crate::extract::Body;
 use crate::factory::WantedRun;
+use crate::guard;
 use crate::problem::Problem;
 
 /// What would happen to a request.
@@ -82,7 +83,9 @@ pub(crate) async fn show(
     caller: Caller,
     Body(wanted): Body<WantedRun>,
 ) -> Result<Json<PreviewReport>, Problem> {
+    guard::previews(&app, &caller.user.name)?;
     let new = prepare(&app, &caller, &wanted).await?;
+    app.check_model(&caller, &new.request.model).await?;
     let preview = Box::pin(app.bosun.preview(&new)).await.map_err(refused)?;
     let Preview { survey, explained, view } = preview;
     let own: Vec<String> = new.request.checks.iter().map(|check| check.name.clone()).collect();

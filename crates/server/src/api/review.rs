@@ -10,7 +10,7 @@ use serde::Deserialize;
 use types::{ModelRef, TaskId, WorkPath};
 
 use super::Page;
-use super::create::{made, refused};
+use super::create::made;
 use crate::extract::{Body, Named, OfRun};
 use crate::problem::Problem;
 
@@ -80,9 +80,11 @@ pub(crate) async fn send(
         }
         None => with.model,
     };
-    let mut new = Box::pin(app.bosun.follow_up(&run, model)).await?;
-    new.request.by = Some(caller.user.name.clone());
-    let handle = Box::pin(app.bosun.start(new)).await.map_err(refused)?;
+    if let Some(model) = &model {
+        app.check_model(&caller, model).await?;
+    }
+    let new = Box::pin(app.bosun.follow_up(&run, model)).await?;
+    let handle = app.start(&caller, new).await?;
     let next = handle.run().clone();
     app.drivers.keep(handle);
     app.bosun.clear_comments(&run)?;

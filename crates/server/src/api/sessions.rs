@@ -2,7 +2,6 @@
 //! it receives a message.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
@@ -16,7 +15,7 @@ use types::{ListedSession, RunId, SessionState, Timestamp};
 use super::inbox::Delivery;
 use super::{CreatedRun, Page};
 use crate::access::Caller;
-use crate::app::{App, Visible, check_script};
+use crate::app::{App, Visible};
 use crate::extract::{Body, OfRun};
 use crate::factory::WantedSession;
 use crate::problem::Problem;
@@ -92,24 +91,23 @@ pub(crate) async fn open(
     if wanted.text.trim().is_empty() {
         return Err(Problem::unfit("a conversation begins with words"));
     }
-    check_script(&caller, wanted.script.as_deref())?;
     let made = app.factory.session(&wanted, &project.path).await;
     let mut new = made.map_err(|unfit| Problem::unfit(unfit.0))?;
-    new.by.clone_from(&caller.user.name);
     new.first = Some(wanted.text);
-    let session = Box::pin(app.bosun.open(new)).await?;
+    let session = app.converse(&caller, new).await?;
     let run = session.id().clone();
     app.drivers.keep_session(session);
     Ok((StatusCode::CREATED, Json(CreatedRun { run })))
 }
 
-/// The session, driven by this process from now on.
-async fn driven(OfRun { app, caller, run }: &OfRun) -> Result<Arc<Session>, Problem> {
-    if let Some(session) = app.drivers.session(run) {
-        return Ok(session);
-    }
-    let session = Box::pin(app.bosun.reopen(run, &caller.user.name)).await?;
-    Ok(app.drivers.keep_session(session))
+/// The session, driven by this process from now on. What the caller says is recorded as the caller's.
+async fn driven(OfRun { app, caller, run }: &OfRun) -> Result<Session, Problem> {
+    let by = &caller.user.name;
+    let session = match app.drivers.session(run) {
+        Some(session) => session,
+        None => app.drivers.keep_session(Box::pin(app.bosun.reopen(run, by)).await?),
+    };
+    Ok(session.said_by(by))
 }
 
 pub(crate) async fn input(

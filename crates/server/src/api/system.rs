@@ -27,15 +27,19 @@ pub(crate) struct Health {
     /// `ok`, or `stopping`: it finishes what it does and takes nothing new.
     status: &'static str,
     version: &'static str,
-    /// Runs that this process drives.
+    /// Runs that this process drives, of those that the caller may see.
     active_runs: u64,
     stopping: bool,
 }
 
-pub(crate) async fn health(State(app): State<App>) -> Json<Health> {
+pub(crate) async fn health(
+    State(app): State<App>,
+    caller: Caller,
+) -> Result<Json<Health>, Problem> {
     let stopping = app.stopping.is_cancelled();
     let status = if stopping { "stopping" } else { "ok" };
-    Json(Health { status, version: app.version, active_runs: app.drivers.count() as u64, stopping })
+    let active_runs = app.driven(&app.visible(&caller)?);
+    Ok(Json(Health { status, version: app.version, active_runs, stopping }))
 }
 
 pub(crate) async fn document(State(app): State<App>) -> Response {
@@ -46,7 +50,9 @@ pub(crate) async fn me(caller: Caller) -> Json<User> {
     Json(caller.user)
 }
 
-pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
+/// Figures over all runs that the caller may see. The journal's position counts the lines of all runs.
+pub(crate) async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response, Problem> {
+    let visible = app.visible(&caller)?;
     let mut text = String::new();
     let mut gauge = |name: &str, help: &str, value: u64| {
         let _ = writeln!(
@@ -54,13 +60,15 @@ pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
             "# HELP bosun_{name} {help}\n# TYPE bosun_{name} gauge\nbosun_{name} {value}"
         );
     };
-    gauge("active_runs", "Runs that this process drives.", app.drivers.count() as u64);
-    let position = app.position().await?;
-    gauge("journal_position", "The position of the last recorded line.", position);
+    gauge("active_runs", "Runs that this process drives.", app.driven(&visible));
+    if visible.all {
+        let position = app.position().await?;
+        gauge("journal_position", "The position of the last recorded line.", position);
+    }
     let (mut open, mut questions, mut tokens) = (0, 0, 0);
     let (mut runs, mut sessions) = (std::collections::BTreeMap::<&str, u64>::new(), 0);
     let entries = app.entries().await?;
-    for entry in entries.iter() {
+    for entry in entries.iter().filter(|entry| visible.shows(entry)) {
         match &entry.found {
             Found::Run { listed, .. } => {
                 *runs.entry(listed.status_word()).or_default() += 1;

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, interval_at, timeout};
 
-use super::{HEARTBEAT, Life, Message, QUEUE, Wanted, open, pump};
+use super::{AUTHORIZED, HEARTBEAT, Life, Message, QUEUE, Wanted, open, pump};
 use crate::access::Caller;
 use crate::app::App;
 use crate::problem::Problem;
@@ -78,15 +78,15 @@ impl Connection {
     async fn serve(mut self, mut socket: WebSocket) {
         let life = self.life.clone();
         let mut heartbeat = interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+        let mut authorized = interval_at(Instant::now() + AUTHORIZED, AUTHORIZED);
         loop {
             let answer = tokio::select! {
                 () = life.stopping.cancelled() => break,
-                _ = heartbeat.tick() => {
-                    if !life.is_valid() {
-                        break;
-                    }
-                    Some(Frame::Ping(Vec::new().into()))
-                }
+                _ = authorized.tick() => match life.is_valid() {
+                    true => None,
+                    false => break,
+                },
+                _ = heartbeat.tick() => Some(Frame::Ping(Vec::new().into())),
                 received = socket.recv() => match received {
                     Some(Ok(Frame::Close(_)) | Err(_)) | None => break,
                     Some(Ok(frame)) => self.receive(frame).await,

@@ -129,6 +129,14 @@ async fn lfs_pointers_are_replaced_by_objects_that_are_here_and_are_no_change() 
     assert_eq!(std::fs::read_to_string(tree.join("a.bin")).expect("a file"), "photo");
     assert!(std::fs::read_to_string(tree.join("b.bin")).expect("a file").starts_with("version"));
     assert!(made.seal(&tree).await.changes.0.is_empty(), "the content is no change");
+    // The tree of a check is no worktree.
+    let checkout = made.dir.path().join("checkout");
+    made.repo.checkout(&checkout, &made.start).await.expect("a checkout");
+    let missing = made.repo.fill_lfs(&checkout, &made.start).await.expect("filled");
+    assert_eq!(missing, ["b.bin".parse().expect("a path")]);
+    assert_eq!(std::fs::read_to_string(checkout.join("a.bin")).expect("a file"), "photo");
+    assert!(made.repo.rewritten(&checkout).await.expect("an answer").is_empty());
+    assert_eq!(git(&checkout, &["status", "--porcelain"]), "", "nor for its commands");
 }
 
 /// What lies outside of the worktree, and must never change.
