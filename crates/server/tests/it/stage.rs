@@ -8,10 +8,10 @@ use async_trait::async_trait;
 use futures::{SinkExt as _, StreamExt as _};
 use runtime::store::{Batch, Redactor, SqliteJournal};
 use runtime::{Bosun, Config, NewRun, NewSession};
-use serde_json::{Value, json};
+use serde_json::Value;
 use server::{
-    Access, ModelItem, PolicyItem, Project, Role, RunFactory, Server, ServerConfig, Unfit, User,
-    WantedRun, WantedSession,
+    Access, ModelItem, PolicyItem, Role, RunFactory, Server, ServerConfig, Unfit, User, WantedRun,
+    WantedSession,
 };
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
@@ -21,10 +21,10 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_util::sync::CancellationToken;
 use types::{Event, LogId, Timestamp};
 
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
-pub(crate) struct NoFactory;
+struct NoFactory;
 
 #[async_trait]
 impl RunFactory for NoFactory {

@@ -4,7 +4,6 @@
 use futures::SinkExt as _;
 use serde_json::{Value, json};
 use server::Project;
-use tokio::io::AsyncWriteExt as _;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::stage::{Events, Stage, add};
