@@ -18,10 +18,6 @@ pub(crate) fn as_ordinary_user() {
     }
 }
 
-<<<<<<< HEAD
-#[cfg(all(test, not(target_os = "linux")))]
-pub(crate) fn as_ordinary_user() {}
-
 /// Keeps other users from writing to what this process and its programs create, if its umask lets them: Bosun's own files
 /// are created with it. A narrower umask, or one that shares with a group, stays. To be called when the process starts.
 pub fn narrow_umask() {
@@ -33,8 +29,6 @@ pub fn narrow_umask() {
     umask(after);
 }
 
-=======
->>>>>>> 8f61a25f (A condition that clippy recognises as one of tests)
 #[cfg(test)]
 mod tests {
     #[test]

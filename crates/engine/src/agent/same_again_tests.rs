@@ -4,13 +4,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use types::{
-<<<<<<< HEAD
     Arguments, Assignment, AttemptResult, Block, Brief, CallId, CommitId, Digest, Document, Effect,
     EffectId, Event, FileState, Input, Message, Outcome, Part, ToolOutput,
-=======
-    Arguments, Assignment, AttemptResult, Block, Brief, CallId, Digest, Document, Effect, EffectId,
-    Event, FileState, Input, Message, Outcome, Part, ToolOutput,
->>>>>>> 723d24b4 (Lack of descriptors is a transient fault: nothing is wrong with the attempt)
 };
 
 use super::Attempt;
