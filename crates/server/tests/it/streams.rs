@@ -4,6 +4,7 @@
 use futures::SinkExt as _;
 use serde_json::{Value, json};
 use server::Project;
+use tokio::io::AsyncReadExt as _;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::stage::{Events, Stage, add};
