@@ -30,7 +30,7 @@ pub fn mirror(environment: &Path, to: &Path) -> io::Result<()> {
         // made the environment could not read.
         if entry.file_name() != ".gitignore" {
             symlink(entry.path(), place)?;
-        } else if let Ok((rules, _)) = content::read(CWD, &entry.path(), MAX_BYTES) {
+        } else if let Ok((rules, _)) = content::read(CWD, entry.path(), MAX_BYTES) {
             File::create_new(place)?.write_all(&rules)?;
         }
     }
