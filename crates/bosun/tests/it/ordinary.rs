@@ -311,8 +311,10 @@ fn is_not_done(files: &[(&str, &str)], goal: &str, artifacts: &[&str], calls: &[
 
 #[test]
 fn a_hand_in_after_a_write_that_failed_is_not_done() {
-    // A file that was not read cannot be overwritten.
-    let calls = [write("greeting.txt", "hello\n")];
+    let (old, new) = ("good day", "hello");
+    let calls = [
+        json!({ "tool": "edit_file", "path": "greeting.txt", "old_string": old, "new_string": new }),
+    ];
     is_not_done(&[("greeting.txt", "bye\n")], GREET, &["greeting.txt"], &calls);
 }
 

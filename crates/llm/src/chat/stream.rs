@@ -213,7 +213,8 @@ impl Decoder for ChatDecoder {
     fn ending(&mut self) -> Option<Ending> {
         // Some servers end an answer without `[DONE]`, but a call only runs if nothing can be missing.
         let told = self.said.word.is_some() && self.assembly.calls() == 0;
-        if !told && !(self.over && self.started) {
+        let ended = self.over && self.started;
+        if !told && !ended {
             return None;
         }
         let refused = !self.refusal.is_empty();
