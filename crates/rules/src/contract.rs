@@ -120,4 +120,6 @@ fn quoted(files: &[Document]) -> String {
 }
 
 #[cfg(test)]
+mod opening_tests;
+#[cfg(test)]
 mod tests;

@@ -6,11 +6,6 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use types::{Fault, FaultClass, Millis, Retry};
-
-/// The code of faults for lack of descriptors.
-const NO_DESCRIPTORS: &str = "machine.descriptors";
-
 /// Syncs a file or folder. A missing one is not an error.
 pub(crate) fn sync(path: &Path) -> io::Result<()> {
     match File::open(path) {
@@ -70,19 +65,6 @@ pub(crate) fn is_storage(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     matches!(errno, Some(Errno::NOSPC | Errno::DQUOT | Errno::IO | Errno::ROFS))
-}
-
-/// Whether an error means that this process or machine has no descriptor left, which passes when others end.
-pub fn is_out_of_descriptors(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
-    matches!(errno, Some(Errno::MFILE | Errno::NFILE))
-}
-
-/// The fault of work that found no descriptor left. Nothing is wrong with the work, so it is tried again later.
-#[must_use]
-pub fn out_of_descriptors(what: impl Into<String>) -> Fault {
-    Fault::new(FaultClass::Transient, NO_DESCRIPTORS, what).retry(Retry::After(Millis(30_000)))
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use std::io;
 use types::{Fault, FaultClass, WorkPath};
 
 pub use self::causes::chain;
-use crate::durable::{is_out_of_descriptors, is_storage, out_of_descriptors};
+use crate::descriptors::{is_out_of_descriptors, out_of_descriptors};
+use crate::durable::is_storage;
 use crate::git::GitError;
 
 /// A file operation or command that was refused or failed.

@@ -72,6 +72,7 @@ mod child;
 #[cfg(target_os = "linux")]
 mod confine;
 mod content;
+mod descriptors;
 mod document;
 mod durable;
 #[cfg(not(target_os = "linux"))]
@@ -119,8 +120,8 @@ pub use bring::{BringError, Brought, Most, bring, fingerprint};
 pub use by_person::{edit_for_person, run_for_person};
 pub use change::Change;
 pub use confine::{Confine, HelperExe};
+pub use descriptors::{is_out_of_descriptors, out_of_descriptors, raise_descriptors};
 pub use document::{documents, text};
-pub use durable::{is_out_of_descriptors, out_of_descriptors};
 pub use environment::{Environment, MAX_ENTRIES, MAX_FILE_BYTES, MAX_OUTPUT};
 pub use error::{EnvError, chain};
 pub use free_space::free_bytes;

@@ -6,13 +6,13 @@ use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use runtime::llm::Script;
+use runtime::sandbox::chain;
 use runtime::{Bosun, Clock, Entry, Error, Handle, NewRun, NewSession, Overview, SCRIPT, Session};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 use types::{Digest, ModelRef, RunId, Timestamp};
 
 use crate::access::{Access, AccessError, Caller, Project, Role};
-use crate::api::create::refused;
 use crate::drivers::Drivers;
 use crate::factory::RunFactory;
 use crate::limit::{RateLimit, StreamLimit};
@@ -153,6 +153,14 @@ impl App {
             return Err(Problem::forbidden("a script with `hold` takes the role admin"));
         }
         Ok(())
+    }
+}
+
+/// Maps an error of starting a run; most are about the state of the repository.
+pub(crate) fn refused(error: Error) -> Problem {
+    match error {
+        Error::Git(error) => Problem::conflict(chain(&error)),
+        error => error.into(),
     }
 }
 

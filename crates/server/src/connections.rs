@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use runtime::sandbox::raise_descriptors;
 use tokio_util::sync::CancellationToken;
 
 /// Maximum number of connections, however many descriptors there are.
@@ -19,12 +19,7 @@ const ENOUGH: u64 = 4 * MOST;
 /// half of them to the runs.
 #[must_use]
 pub fn most_connections() -> usize {
-    let limit = getrlimit(Resource::Nofile);
-    let hard = limit.maximum.unwrap_or(ENOUGH);
-    let soft = limit.current.unwrap_or(ENOUGH);
-    let wanted = hard.min(ENOUGH).max(soft);
-    let raised = Rlimit { current: Some(wanted), maximum: limit.maximum };
-    let descriptors = if setrlimit(Resource::Nofile, raised).is_ok() { wanted } else { soft };
+    let descriptors = raise_descriptors(ENOUGH);
     usize::try_from((descriptors / 2).clamp(1, MOST)).unwrap_or(usize::MAX)
 }
 
@@ -160,7 +155,7 @@ mod tests {
     #[test]
     fn runs_keep_half_of_the_descriptors() {
         let most = most_connections() as u64;
-        let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let descriptors = raise_descriptors(0);
         assert!((1..=MOST).contains(&most) && most <= descriptors / 2, "{most} of {descriptors}");
     }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use types::{Fault, FaultClass};
 
-use crate::durable::{is_out_of_descriptors, is_storage, out_of_descriptors};
+use crate::descriptors::{is_out_of_descriptors, out_of_descriptors};
+use crate::durable::is_storage;
 use crate::error::chain;
 
 /// Error of a git operation.

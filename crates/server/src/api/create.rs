@@ -5,8 +5,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use runtime::sandbox::chain;
-use runtime::{Error, NewRun};
+use runtime::NewRun;
 use types::{Digest, Event, LogId, RunId};
 
 use super::CreatedRun;
@@ -117,12 +116,4 @@ pub(crate) fn made(status: StatusCode, run: RunId) -> Response {
         response.headers_mut().insert(header::LOCATION, place);
     }
     response
-}
-
-/// Maps an error of starting a run; most are about the state of the repository.
-pub(crate) fn refused(error: Error) -> Problem {
-    match error {
-        Error::Git(error) => Problem::conflict(chain(&error)),
-        error => error.into(),
-    }
 }

@@ -11,9 +11,9 @@ use types::{
     WorkPath,
 };
 
-use super::create::{prepare, refused};
+use super::create::prepare;
 use crate::access::Caller;
-use crate::app::App;
+use crate::app::{App, refused};
 use crate::extract::Body;
 use crate::factory::WantedRun;
 use crate::guard;
