@@ -92,7 +92,12 @@ pub(super) fn place(at: &Path, path: &Path, folder: bool) -> Result<(), SetupErr
     }
     folders_above(at, path)?;
     // Commands of one workspace share this root, so another may be creating the same mount point right now.
-    let made = if folder { fs::create_dir_all(at) } else { File::create(at).map(|_| ()) };
+    let made = if folder {
+        fs::create_dir_all(at)
+    } else {
+        // Never empties a file that is there.
+        File::options().write(true).create(true).truncate(false).open(at).map(drop)
+    };
     made.map_err(doing(format!("making a place for {}", path.display())))
 }
 
