@@ -37,7 +37,8 @@ pub use state::{ProjectState, project_state};
 pub use stats::{AttemptCost, Forecasts, Share, Stats, rounded_percent};
 pub use strict::{StrictLog, error_object};
 pub use transcript::{
-    EntryKind, TranscriptEntry, TranscriptReader, transcript_html, transcript_markdown,
+    EntryKind, TranscriptEntry, TranscriptReader, escaped_html, transcript_html,
+    transcript_markdown,
 };
 pub use turns::{SessionConfig, ToolResultEntry, Turn, Turns};
 

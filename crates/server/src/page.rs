@@ -4,6 +4,7 @@
 use axum::extract::{Form, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
+use engine::export::escaped_html;
 use serde::Deserialize;
 use types::Digest;
 
@@ -92,10 +93,10 @@ pub(crate) async fn leave(State(app): State<App>, headers: HeaderMap) -> Result<
 fn ask(app: &App, secret: &str, then: &str) -> Result<Response, Problem> {
     let Some(user) = app.access.holder(secret, app.now())? else { return refused(app) };
     let page = CONFIRM
-        .replace("{name}", &escaped(&user.name))
+        .replace("{name}", &escaped_html(&user.name))
         .replace("{role}", user.role.as_str())
-        .replace("{token}", &escaped(secret))
-        .replace("{then}", &escaped(then));
+        .replace("{token}", &escaped_html(secret))
+        .replace("{then}", &escaped_html(then));
     Ok(([(header::CONTENT_TYPE, HTML)], page).into_response())
 }
 
@@ -114,22 +115,6 @@ fn log_in(app: &App, secret: &str, then: &str) -> Result<Response, Problem> {
 fn refused(app: &App) -> Result<Response, Problem> {
     wrong_secret(app)?;
     file("login.html", &HeaderMap::new(), StatusCode::UNAUTHORIZED)
-}
-
-/// Text for an attribute or an element of HTML.
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            c => safe.push(c),
-        }
-    }
-    safe
 }
 
 fn with_cookie(app: &App, value: &str, seconds: u32, then: &str) -> Response {

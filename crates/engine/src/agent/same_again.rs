@@ -54,8 +54,8 @@ pub(super) fn note(attempt: &Attempt, ended: &CallEnd<'_>) -> Option<String> {
     let slot = session.slot(ended.call).filter(|slot| !slot.ours)?;
     let access = slot.facts()?.access;
     let good = ended.outcome == CallOutcome::Ok;
-    let handed_in = access == Access::Write && good && !changed(attempt, slot, ended);
-    if handed_in && session.brief.is_retry() && !session.repeats.changed {
+    let unchanged = access == Access::Write && good && !changed(attempt, slot, ended);
+    if unchanged && session.brief.is_retry() && !session.repeats.changed {
         return Some(BEGAN_WITH.to_owned());
     }
     let before = session.repeats.before(slot)?;

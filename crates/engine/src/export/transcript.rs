@@ -14,7 +14,7 @@ use types::{
     Timestamp, one_line,
 };
 
-pub use html::transcript_html;
+pub use html::{escaped_html, transcript_html};
 pub use markdown::transcript_markdown;
 pub(super) use markdown::{escaped as markdown_escaped, fenced as markdown_fenced};
 

@@ -1,7 +1,7 @@
 //! What commands in a worktree or checkout see of the repository behind it: the objects, and what git needs to read the
-//! commit that is checked out. Not seen from the worktree of an attempt are branches, worktrees, logs, hooks, submodules, and settings that hold
-//! credentials. The objects themselves are those of the whole repository, so a command that knows the hash of another
-//! commit can read it.
+//! commit that is checked out. In the worktree of an attempt they do not see branches, other worktrees, logs, hooks,
+//! submodules, or settings that hold credentials. The objects are those of the whole repository, so a command that lists
+//! them or knows the hash of another commit can read it.
 
 use std::path::{Path, PathBuf};
 

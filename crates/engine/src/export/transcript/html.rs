@@ -26,7 +26,7 @@ const HEAD: &str = "<meta charset=\"utf-8\">\n\
 /// The transcript as an HTML document.
 #[must_use]
 pub fn transcript_html(title: &str, entries: &[TranscriptEntry]) -> String {
-    let title = escaped(&one_line(title, 300));
+    let title = escaped_html(&one_line(title, 300));
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n{HEAD}<title>{title}</title>\n<h1>{title}</h1>\n"
     );
@@ -35,7 +35,7 @@ pub fn transcript_html(title: &str, entries: &[TranscriptEntry]) -> String {
         if entry.attempt != attempt {
             attempt.clone_from(&entry.attempt);
             if let Some(attempt) = &attempt {
-                let _ = writeln!(out, "<h2>{}</h2>", escaped(&attempt.to_string()));
+                let _ = writeln!(out, "<h2>{}</h2>", escaped_html(&attempt.to_string()));
             }
         }
         section(&mut out, entry);
@@ -53,7 +53,7 @@ fn section(out: &mut String, entry: &TranscriptEntry) {
         (false, EntryKind::Question) => "question",
         (false, _) => "other",
     };
-    let (kind, title) = (entry.kind.as_str(), escaped(&one_line(&entry.title, 300)));
+    let (kind, title) = (entry.kind.as_str(), escaped_html(&one_line(&entry.title, 300)));
     let session = if entry.session.0 > 1 { format!(" {}", entry.session) } else { String::new() };
     let _ = writeln!(
         out,
@@ -62,7 +62,7 @@ fn section(out: &mut String, entry: &TranscriptEntry) {
     );
     if !entry.text.is_empty() {
         let lines = entry.text.lines().count();
-        let text = format!("<pre>{}</pre>", escaped(&visible(&entry.text)));
+        let text = format!("<pre>{}</pre>", escaped_html(&visible(&entry.text)));
         let _ = match lines > FOLDED || entry.kind.is_detail() {
             true => {
                 writeln!(out, "<details><summary>{lines} lines</summary>{text}</details>")
@@ -77,7 +77,8 @@ fn section(out: &mut String, entry: &TranscriptEntry) {
 }
 
 /// Escapes a text for HTML.
-fn escaped(text: &str) -> String {
+#[must_use]
+pub fn escaped_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
