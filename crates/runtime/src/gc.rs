@@ -11,7 +11,8 @@ use types::{RunId, SessionState};
 use crate::api::Bosun;
 use crate::error::Error;
 use crate::listing::{Entry, Found};
-use crate::services::{ASIDE, SNAPSHOTS};
+use crate::sandbox_factory::ASIDE;
+use crate::services::SNAPSHOTS;
 use crate::worktrees::WORKTREES;
 
 /// Criteria for removing old runs and sessions.

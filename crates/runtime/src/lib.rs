@@ -60,6 +60,7 @@ pub mod fork;
 mod gc;
 pub mod grants;
 mod held_back;
+mod history;
 mod hub;
 mod in_flight;
 mod inbox;

@@ -1,7 +1,6 @@
 //! Makes the environments of agents and checks, in the strongest sandbox this process has. The sandbox is probed by
 //! attacks once per process; a command that requires more is not run. Other modules decide whether that is enough.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rules::folder::{self, MachineFolders};
@@ -9,13 +8,14 @@ use sandbox::{
     Bounds, Confine, EnvError, Environment as _, HelperExe, Hosts, Layers, Limits,
     LocalEnvironment, Repo, Variables,
 };
-use tokio::sync::{Mutex, OnceCell};
+use tokio::sync::OnceCell;
 use types::{
     Artifact, Check, CommitId, Fault, FaultClass, IsolationLevel, Proof, SandboxPolicy, Scope,
     Sensitive, WorkPath,
 };
 
 use crate::held_back;
+use crate::history::{Histories, History};
 use crate::prepare::Ready;
 
 /// The isolation of commands.
@@ -38,19 +38,11 @@ pub(crate) struct SandboxFactory {
     machine: MachineFolders,
     /// The folder for files that commands should not have written.
     aside: Option<PathBuf>,
-    /// Whether the history of a repository has files that globs match.
-    histories: Mutex<BTreeMap<Asked, Found>>,
+    histories: Histories,
 }
 
-/// A repository's git files, and globs.
-type Asked = (PathBuf, Vec<String>);
-
-/// What the history had, and for which commit that was asked.
-#[derive(Debug)]
-struct Found {
-    start: Option<CommitId>,
-    hidden: bool,
-}
+/// The folder with copies of files that were removed after commands wrote them, or replaced by an undo.
+pub(crate) const ASIDE: &str = "removed";
 
 /// On whose behalf commands run in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,10 +81,12 @@ impl SandboxFactory {
     pub(crate) fn new(
         isolation: Isolation,
         machine: MachineFolders,
-        aside: Option<PathBuf>,
+        home: Option<PathBuf>,
     ) -> Self {
         let (proof, stacks) = (OnceCell::new(), OnceCell::new());
-        let histories = Mutex::default();
+        let aside = home.as_ref().map(|home| home.join(ASIDE));
+        let kernel = matches!(isolation, Isolation::Kernel(_));
+        let histories = Histories::new(home.filter(|_| kernel));
         Self { isolation, proof, stacks, machine: known(machine), aside, histories }
     }
 
@@ -199,8 +193,8 @@ impl SandboxFactory {
         })?;
         let hidden = held_back::globs(&spec.policy.hidden, spec.checks, spec.own_check);
         let env = env.hiding(&hidden.iter().map(String::as_str).collect::<Vec<_>>())?;
-        let hides_history = self.hides_history(&spec, hidden).await;
-        let env = if hides_history { env.hiding_history() } else { env };
+        let history = self.history(&spec, hidden).await;
+        let env = if history == History::Nothing { env.hiding_history() } else { env };
         let env = self.reach(env, &spec).await?;
         let variables = variables(spec.policy);
         let env = env.with_variables(match spec.ready {
@@ -210,7 +204,7 @@ impl SandboxFactory {
         let env = match &self.isolation {
             Isolation::Kernel(helper_exe) if proof.level > IsolationLevel::None => {
                 let hosts = hosts(spec.policy)?;
-                let mut bounds = Bounds { level: proof.level, ..bounds(&spec, hides_history) };
+                let mut bounds = Bounds { level: proof.level, ..bounds(&spec, history) };
                 bounds.masked.extend(self.own_to_mask(&spec));
                 let (checks, own) = (spec.checks, spec.own_check);
                 bounds.visible.extend(held_back::shown(own, &self.machine));
@@ -227,23 +221,17 @@ impl SandboxFactory {
         Ok(env)
     }
 
-    /// Whether hidden files are in the history too, so that commands must see none of it. The answer for one commit
-    /// holds until there is another one.
-    async fn hides_history(&self, spec: &SandboxSpec<'_>, globs: Vec<String>) -> bool {
-        let Some(repo) = spec.repo.filter(|_| !globs.is_empty()) else { return false };
-        if hides_a_folder(spec, &globs) {
-            return true;
+    /// What commands may see of the history.
+    async fn history(&self, spec: &SandboxSpec<'_>, hidden: Vec<String>) -> History {
+        let Some(repo) = spec.repo else { return History::All };
+        if hides_a_folder(spec, &hidden) {
+            return History::Nothing;
         }
-        let asked = (repo.common_dir().to_owned(), globs);
-        let mut known = self.histories.lock().await;
-        let of_now = |found: &&Found| spec.start.is_none() || found.start.as_ref() == spec.start;
-        if let Some(found) = known.get(&asked).filter(of_now) {
-            return found.hidden;
-        }
-        // If it cannot be read, it may have anything.
-        let hidden = repo.has_had(&asked.1).await.unwrap_or(true);
-        known.insert(asked, Found { start: spec.start.cloned(), hidden });
-        hidden
+        // In the repository's own checkout, its git files are part of the workspace.
+        let elsewhere = is_elsewhere(repo, spec.folder);
+        let tip = || repo.tip(spec.folder).or_else(|| spec.start.cloned());
+        let commit = if elsewhere { tip() } else { None };
+        self.histories.seen(repo, commit, hidden).await
     }
 
     /// Bosun's own state, where another mount would expose it. Our worktrees are inside it.
@@ -283,7 +271,7 @@ fn variables(policy: &SandboxPolicy) -> Variables {
     if policy.network.is_empty() { all.offline() } else { all }
 }
 
-fn bounds(spec: &SandboxSpec<'_>, hides_history: bool) -> Bounds {
+fn bounds(spec: &SandboxSpec<'_>, history: History) -> Bounds {
     const MB: u64 = 1024 * 1024;
     let policy = spec.policy;
     let limits = Limits {
@@ -294,10 +282,15 @@ fn bounds(spec: &SandboxSpec<'_>, hides_history: bool) -> Bounds {
         disk_bytes: policy.disk_mb.saturating_mul(MB),
     };
     let mut bounds = Bounds { limits, layers: spec.layers.cloned(), ..Bounds::default() };
-    // In the repository's own checkout, its git files are part of the workspace.
-    let elsewhere = |repo: &&Repo| !repo.common_dir().starts_with(spec.folder);
-    if let Some(repo) = spec.repo.filter(|_| !hides_history).filter(elsewhere) {
-        let seen = repo.seen_from(spec.folder);
+    let store = match history {
+        History::Nothing => None,
+        History::All => Some(None),
+        History::Of(store) => Some(Some(store)),
+    };
+    let repo = spec.repo.filter(|repo| is_elsewhere(repo, spec.folder));
+    if let (Some(repo), Some(store)) = (repo, store) {
+        let seen = repo.seen_from(spec.folder, store);
+        bounds.objects = seen.objects;
         bounds.visible.extend(seen.visible);
         bounds.masked.extend(seen.masked);
     }
@@ -305,6 +298,11 @@ fn bounds(spec: &SandboxSpec<'_>, hides_history: bool) -> Bounds {
         ready.bound(&mut bounds);
     }
     bounds
+}
+
+/// Whether the git files of a workspace are not part of it, as they are in a repository's own checkout.
+fn is_elsewhere(repo: &Repo, workspace: &Path) -> bool {
+    !repo.common_dir().starts_with(workspace)
 }
 
 /// Whether the policy hides a whole folder of the workspace, such as `context/**`.

@@ -71,8 +71,6 @@ impl Config {
     }
 }
 
-/// The folder with copies of files that were removed after commands wrote them, or replaced by an undo.
-pub(crate) const ASIDE: &str = "removed";
 /// The folder with the snapshots of all session folders.
 pub(crate) const SNAPSHOTS: &str = "snapshots";
 
@@ -97,7 +95,7 @@ pub(crate) struct Services {
 impl Services {
     pub(crate) fn new(config: Config) -> Self {
         let sandboxes =
-            SandboxFactory::new(config.isolation, config.machine, Some(config.home.join(ASIDE)));
+            SandboxFactory::new(config.isolation, config.machine, Some(config.home.clone()));
         Self {
             journal: config.journal,
             home: config.home,

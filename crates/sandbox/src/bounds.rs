@@ -20,6 +20,8 @@ pub struct Bounds {
     /// Paths of this machine that commands may read in addition to the usual ones, such as the repository behind a
     /// worktree.
     pub visible: Vec<PathBuf>,
+    /// The objects of git that commands may read.
+    pub objects: Option<Objects>,
     /// Files and folders of the machine that appear empty, wherever they would be visible.
     pub masked: Vec<PathBuf>,
     /// Paths of the workspace that are read-only, regardless of the scope. Without namespaces this cannot be enforced;
@@ -57,6 +59,15 @@ pub struct Layers {
     pub upper: PathBuf,
     /// An empty folder for the kernel, on the same file system as `upper`; a new one for each command.
     pub work: PathBuf,
+}
+
+/// The objects of a repository that commands see in place of all that it has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Objects {
+    /// Where git looks for them.
+    pub at: PathBuf,
+    /// The folder that has them. Without namespaces, commands find it by a variable.
+    pub from: PathBuf,
 }
 
 /// Resource limits of a command.

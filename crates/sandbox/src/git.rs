@@ -10,6 +10,7 @@ mod commit;
 mod durable;
 mod error;
 mod glance;
+mod history;
 mod ignored;
 mod layers;
 mod lfs;

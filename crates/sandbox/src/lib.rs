@@ -115,7 +115,7 @@ mod writing;
 #[cfg(not(target_os = "linux"))]
 use elsewhere as confine;
 
-pub use bounds::{Bounds, Layers, Limits};
+pub use bounds::{Bounds, Layers, Limits, Objects};
 pub use bring::{BringError, Brought, Most, bring, fingerprint};
 pub use by_person::{edit_for_person, run_for_person};
 pub use change::Change;

@@ -1,5 +1,5 @@
 //! A trial is a check on an altered tree, so no program may be able to tell that it is one. Compared is everything that a
-//! program can ask for, except the content of files; the objects of the repository are not compared.
+//! program can ask for, except the content of files, and so the objects of files and folders.
 
 use std::collections::BTreeMap;
 
@@ -16,6 +16,7 @@ say place 'pwd; hostname; uname -a; id; umask; tty; nproc; ulimit -a; ls -a / /s
 say history 'git log --format="%an %ae %ad %cn %ce %cd %s %P"; git rev-list --count HEAD'
 say refs 'cat .git/HEAD; git branch -a; git for-each-ref --format="%(refname)"; git reflog; git stash list; git tag'
 say settings 'git config --list; git remote -v; cat .git/config .git/objects/info/alternates; git status --short'
+say commits 'git cat-file --batch-all-objects --batch-check | grep -c commit; find .git/objects $(cat .git/objects/info/alternates) | wc -l'
 say files 'find . -path ./.git/objects -prune -o -printf "%p %m %u %g %n %y %TY\n" | sort'
 say processes 'cat /proc/[0-9]*/cmdline | tr "\0" " " | grep -c sh'
 say limits 'cat /proc/self/limits /proc/self/cgroup; sed -n "/NoNewPrivs/,/Seccomp/p" /proc/self/status'
@@ -30,7 +31,7 @@ fn facts(told: &Told) -> BTreeMap<String, Vec<String>> {
     of_task
         .map(|data| {
             let text = data["end"]["output"]["text"].as_str().unwrap_or_default();
-            let lines = text.lines().filter(|line| line.starts_with("FACT")).take(10);
+            let lines = text.lines().filter(|line| line.starts_with("FACT")).take(11);
             (data["check"].to_string(), lines.map(str::to_owned).collect())
         })
         .collect()
@@ -55,7 +56,7 @@ fn nothing_tells_a_trial_from_a_check() {
         let facts = facts(&told);
         let all: Vec<&Vec<String>> = facts.values().collect();
         assert!(all.len() >= 2, "no trial was made: {facts:?} {}", told.said);
-        assert!(all.iter().all(|facts| facts.len() == 10), "{facts:?} {}", told.said);
+        assert!(all.iter().all(|facts| facts.len() == 11), "{facts:?} {}", told.said);
         assert!(all.iter().all(|facts| *facts == all[0]), "{facts:#?}");
     }
 }

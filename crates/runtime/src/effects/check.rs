@@ -127,12 +127,12 @@ impl RunExecutor {
         };
         let sandboxes = &self.services.sandboxes;
         let tree = self.trees.lay_out(sandboxes, place, &what, commit, &prepared).await?;
-        let mut ran = self.run_in(job, &tree).await?;
+        let mut ran = self.run_in(job, &tree, commit).await?;
         if ran.kept {
             // Some checks work only in a fresh checkout. Those must not fail later because of what is kept.
             what.again = true;
             let tree = self.trees.lay_out(sandboxes, place, &what, commit, &prepared).await?;
-            if !ran.is_like(&self.run_in(job, &tree).await?) {
+            if !ran.is_like(&self.run_in(job, &tree, commit).await?) {
                 tracing::info!(check = job.what.name, "does not work on its own build output");
                 self.trees.give_up(&job.what.command).await?;
             }
@@ -151,12 +151,17 @@ impl RunExecutor {
         Ok(ran)
     }
 
-    async fn run_in(&self, job: &Job<'_>, tree: &CheckTree) -> Result<Ran, Fault> {
+    async fn run_in(
+        &self,
+        job: &Job<'_>,
+        tree: &CheckTree,
+        commit: &CommitId,
+    ) -> Result<Ran, Fault> {
         let spec = SandboxSpec {
             folder: &tree.folder,
             whose: Whose::Ours,
             repo: Some(self.worktrees.repo()),
-            start: None,
+            start: Some(commit),
             // A check may write anywhere in its own checkout, as builds do.
             scope: None,
             isolation: job.isolation,

@@ -244,7 +244,7 @@ async fn set_up(checkout: &Checkout, tree: &Path, record: &mut Record) -> Result
         folder: tree,
         whose: Whose::Ours,
         repo: Some(deps.worktrees.repo()),
-        start: None,
+        start: Some(&checkout.commit),
         scope: None,
         isolation: policy.require,
         policy: &policy,

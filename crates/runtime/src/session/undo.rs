@@ -11,7 +11,8 @@ use types::{Command, Digest, Event, LogId, RunId, SessionId, Trees};
 
 use super::error::SessionError;
 use crate::api::Bosun;
-use crate::services::{ASIDE, Services};
+use crate::sandbox_factory::ASIDE;
+use crate::services::Services;
 use crate::watch::whole;
 
 /// The most names that are checked inline; that takes well below a millisecond.

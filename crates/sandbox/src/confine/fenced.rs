@@ -73,6 +73,9 @@ fn live(spec: &Spec, pipes: Vec<OwnedFd>, ours: &mut UnixStream) -> Result<Repor
         Action::Run { shell, line } => {
             let mut shell = command::shell(spec, shell, line, pipes);
             shell.env("TMPDIR", temp.path());
+            if let Some(objects) = &spec.bounds.objects {
+                shell.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", &objects.from);
+            }
             let limits = spec.bounds.limits;
             let fenced =
                 move || restrict::fence_in(&fence, &limits, &filter).map_err(io::Error::other);
@@ -93,6 +96,7 @@ fn fence(spec: &Spec, temp: &Path) -> Fence {
     read.extend(SETTINGS.iter().map(|name| Path::new("/etc").join(name)));
     let mut places: Vec<PathBuf> = TOOLCHAINS.iter().map(|place| spec.home.join(place)).collect();
     places.extend(spec.bounds.visible.iter().cloned());
+    places.extend(spec.bounds.objects.iter().map(|objects| objects.from.clone()));
     let mut closed = spec.bounds.masked.clone();
     closed.extend(places.iter().flat_map(|place| KEYS.map(|key| place.join(key))));
     read.extend(places.into_iter().flat_map(|place| without(place, &closed)));

@@ -52,11 +52,14 @@ pub(super) fn cut(spec: Spec, finder: &mut Finder) -> Result<(Handed, Vec<OwnedF
     let (mut visible, mut scope, mut trees) = (Vec::new(), Vec::new(), Vec::new());
     let places = TOOLCHAINS.iter().map(|place| spec.home.join(place));
     let places = places.filter(|place| !spec.bounds.visible.contains(place));
-    for path in spec.bounds.visible.iter().cloned().chain(places) {
+    let same = spec.bounds.visible.iter().cloned().chain(places).map(|path| (path.clone(), path));
+    let objects =
+        spec.bounds.objects.iter().map(|objects| (objects.from.clone(), objects.at.clone()));
+    for (from, path) in same.chain(objects) {
         // A missing path cannot be visible.
-        let Ok(found) = fs::metadata(&path) else { continue };
+        let Ok(found) = fs::metadata(&from) else { continue };
         let what = || format!("putting in {}", path.display());
-        let from = open(&path, OFlags::empty()).map_err(doing(what()))?;
+        let from = open(&from, OFlags::empty()).map_err(doing(what()))?;
         trees.push(tree(&from, Access::Read).map_err(doing(what()))?);
         visible.push((path, found.is_dir()));
     }

@@ -10,6 +10,7 @@ use super::*;
 mod checkout;
 mod dirty;
 mod durable;
+mod history;
 mod hostile;
 mod ready;
 mod sharing;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use sandbox::{Bounds, EnvError, Environment as _, LocalEnvironment};
 use tokio_util::sync::CancellationToken;
-use types::{Ended, ExecRequest, Millis, Scope};
+use types::{Ended, ExecRequest, IsolationLevel, Millis, Scope};
 
 use crate::fixture::{Fixture, asked, run, writing_to};
 
@@ -176,33 +176,56 @@ pub(crate) async fn a_link_in_the_scope_opens_nothing(fixture: Fixture) {
     assert!(!fixture.out().join("x").exists());
 }
 
-pub(crate) async fn git_works_in_a_worktree_but_cannot_change_the_repository(fixture: Fixture) {
-    let repo = fixture.dir.path().join("repo");
-    let setup = "git init -q repo && cd repo && echo 1 > a && git add a && \
-        git -c user.name=u -c user.email=u@localhost commit -qm x";
-    let made = std::process::Command::new("bash")
-        .args(["-c", setup])
-        .current_dir(fixture.dir.path())
-        .status();
-    assert!(made.expect("bash").success());
-    let repo = sandbox::Repo::discover(&repo).await.expect("a repository");
+/// A repository with a worktree, in which everything that commands must not see says so.
+struct Canaries {
+    repo: sandbox::Repo,
+    start: types::CommitId,
+    tree: std::path::PathBuf,
+    seen: sandbox::Seen,
+    /// Searches for them in every way.
+    search: String,
+}
+
+async fn canaries(fixture: &Fixture) -> Canaries {
+    let sh = |line: &str| {
+        let done = std::process::Command::new("bash")
+            .args(["-ec", line])
+            .current_dir(fixture.dir.path())
+            .status();
+        assert!(done.expect("bash").success());
+    };
+    sh("git init -q repo; cd repo; echo 1 > a; git add a; \
+        git -c user.name=u -c user.email=u@localhost commit -qm x");
+    let root = fixture.dir.path().join("repo");
+    let repo = sandbox::Repo::discover(&root).await.expect("a repository");
     let start = repo.survey().await.expect("a survey").base;
     let tree = fixture.dir.path().join("tree");
     repo.add_worktree(&tree, &start).await.expect("a worktree");
     let common = repo.common_dir().display().to_string();
-    let secrets = format!(
-        "git -C repo branch other-branch; mkdir -p {common}/modules/sub; \
+    sh(&format!(
+        "cd repo; git checkout -q -b other-branch; echo CANARY > b; git add b; \
+         git -c user.name=u -c user.email=u@localhost commit -qm CANARY; \
+         git rev-parse HEAD > ../other; git repack -adq; git checkout -q -; \
+         echo CANARY | git hash-object -w --stdin > stash; mkdir -p {common}/modules/sub; \
          for f in modules/sub/config config.worktree logs/HEAD FETCH_HEAD; do \
          echo 'https://u:CANARY@example.org' > {common}/$f; done; \
-         git -C repo config remote.origin.url https://u:CANARY@example.org/a"
+         git config remote.origin.url https://u:CANARY@example.org/a"
+    ));
+    let store = repo.history(&fixture.dir.path().join("history"), &start).await.expect("a store");
+    let seen = repo.seen_from(&tree, Some(store));
+    let other = std::fs::read_to_string(fixture.dir.path().join("other")).expect("a commit");
+    let search = format!(
+        "grep -ra . {common}; git branch -a; git log --all --format=%D; git show {}; \
+         git cat-file --batch-all-objects --batch; true",
+        other.trim()
     );
-    let made = std::process::Command::new("bash")
-        .args(["-ec", &secrets])
-        .current_dir(fixture.dir.path())
-        .status();
-    assert!(made.expect("bash").success());
-    let seen = repo.seen_from(&tree);
+    Canaries { repo, start, tree, seen, search }
+}
+
+pub(crate) async fn git_works_in_a_worktree_but_cannot_change_the_repository(fixture: Fixture) {
+    let Canaries { repo, start, tree, seen, search } = canaries(&fixture).await;
     let confine = fixture.confine_to(Bounds {
+        objects: seen.objects,
         visible: seen.visible,
         masked: seen.masked,
         ..Bounds::default()
@@ -215,14 +238,41 @@ pub(crate) async fn git_works_in_a_worktree_but_cannot_change_the_repository(fix
     );
     let output = run(&env, &line, Millis::seconds(60)).await.output;
     assert!(output.starts_with("+2\nx\n"), "{output}");
-    let line = format!("grep -ra . {common}; git branch -a; git log --all --format=%D; true");
-    let output = run(&env, &line, Millis::seconds(60)).await.output;
+    let output = run(&env, &search, Millis::seconds(60)).await.output;
     assert!(!output.contains("CANARY") && !output.contains("other-branch"), "{output}");
     assert!(!repo.common_dir().join("evil").exists());
     assert!(!repo.common_dir().join("hooks/post-commit").exists());
     let at = types::Timestamp::from_millis(0);
     let sealed = repo.seal(&tree, &start, "work", at).await.expect("a seal");
     assert_eq!(sealed.changes.0.len(), 1);
+}
+
+pub(crate) async fn git_sees_the_history_of_a_commit_alone_also_without_namespaces(
+    fixture: Fixture,
+) {
+    if nix::unistd::getuid().is_root() {
+        return;
+    }
+    let Canaries { repo, tree, seen, search, .. } = canaries(&fixture).await;
+    // Without mounts, settings with a password cannot be read at all, and git ends.
+    let settings = repo.common_dir().join("config");
+    std::fs::write(settings, "[core]\nrepositoryformatversion = 0\n").expect("settings");
+    let store = seen.objects.map(|objects| objects.from);
+    let seen = repo.seen_from(&tree, store);
+    let confine = fixture.confine_to(Bounds {
+        level: IsolationLevel::Landlock,
+        objects: seen.objects,
+        visible: seen.visible,
+        masked: seen.masked,
+        ..Bounds::default()
+    });
+    let env = LocalEnvironment::open(&tree).expect("a workspace").confined(confine);
+    // Git says that it cannot read the repository's own packs.
+    let line = "echo 2 > a; git diff 2>/dev/null | tail -1; git log --format=%s 2>/dev/null; true";
+    let output = run(&env, line, Millis::seconds(60)).await.output;
+    assert_eq!(output, "+2\nx\n");
+    let output = run(&env, &search, Millis::seconds(60)).await.output;
+    assert!(!output.contains("CANARY") && !output.contains("other-branch"), "{output}");
 }
 
 pub(crate) async fn every_rule_for_environments_is_kept(fixture: Fixture) {

@@ -92,6 +92,7 @@ all![
     closed::a_closed_place_is_written_to_only_where_it_is_open_again,
     closed::a_scope_around_a_closed_place_does_not_open_it,
     isolation::git_works_in_a_worktree_but_cannot_change_the_repository,
+    isolation::git_sees_the_history_of_a_commit_alone_also_without_namespaces,
     isolation::every_rule_for_environments_is_kept,
     isolation::dangerous_calls_are_denied,
     isolation::a_link_cannot_be_used_to_start_elsewhere,
