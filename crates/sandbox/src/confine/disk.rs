@@ -20,11 +20,16 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// The time between two counts is at least this many times the duration of a count.
 const SHARE: u32 = 50;
 
+/// The most bytes of a file system that are left to other programs.
+const RESERVE: u64 = 1 << 30;
+
 /// Growth of the paths that a command may write to.
 #[derive(Debug)]
 pub(super) struct Growth {
     places: Vec<PathBuf>,
     most: u64,
+    /// The least of what the file systems had to spare when the command began.
+    spare: u64,
     /// When the command began, by the clock of file timestamps.
     since: (i64, i64),
     /// When the files are next counted, regardless of `grown`.
@@ -36,8 +41,19 @@ pub(super) struct Growth {
 
 impl Growth {
     pub(super) fn new(places: Vec<PathBuf>, most: u64) -> Self {
-        let used = total(&places);
-        Self { places, most, since: now(), next: Instant::now() + INTERVAL, used, grown: 0 }
+        let (used, next) = (total(&places), Instant::now() + INTERVAL);
+        let free = places.iter().filter_map(|place| rustix::fs::statvfs(place).ok()).map(|found| {
+            let bytes = |blocks: u64| blocks.saturating_mul(found.f_frsize);
+            spare(bytes(found.f_blocks), bytes(found.f_bavail))
+        });
+        let spare = free.min().unwrap_or(u64::MAX);
+        Self { places, most: most.min(spare), spare, since: now(), next, used, grown: 0 }
+    }
+
+    /// The most bytes that may be written, and why.
+    pub(super) fn limit(&self) -> (u64, &'static str) {
+        let scarce = self.spare <= self.most;
+        (self.most, if scarce { "the disk is nearly full" } else { "disk_mb" })
     }
 
     /// Bytes written, if they exceed the limit.
@@ -128,6 +144,12 @@ impl Files {
     }
 }
 
+/// How much one command may write to a file system of this size with so much free: a tenth is left, or half of what is
+/// free if that is less.
+fn spare(size: u64, free: u64) -> u64 {
+    free.saturating_sub(RESERVE.min(size / 10)).max(free / 2)
+}
+
 /// Used bytes of the file systems that hold these paths.
 fn total(places: &[PathBuf]) -> u64 {
     let mut seen = HashSet::new();
@@ -200,6 +222,18 @@ mod tests {
         fs::write(dir.path().join("new"), vec![1; 3 * MB]).expect("a file");
         (growth.used, growth.next) = (u64::MAX, Instant::now());
         assert!(growth.exceeded(&[]).is_some());
+    }
+
+    #[test]
+    fn some_of_a_disk_is_left_to_others() {
+        const GB: u64 = 1 << 30;
+        assert_eq!(spare(500 * GB, 100 * GB), 99 * GB);
+        assert_eq!(spare(30 * 100, 1000), 700);
+        assert_eq!(spare(500 * GB, GB), GB / 2, "a command can still write a little");
+        let dir = tempfile::tempdir().expect("a folder");
+        let growth = Growth::new(vec![dir.path().to_owned()], u64::MAX);
+        assert_eq!(growth.limit(), (growth.spare, "the disk is nearly full"));
+        assert_eq!(Growth::new(vec![dir.path().to_owned()], 1).limit(), (1, "disk_mb"));
     }
 
     #[test]

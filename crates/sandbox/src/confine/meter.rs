@@ -95,8 +95,9 @@ impl Meter {
             }
         }
         let written = self.growth.exceeded(processes)?;
-        let (written, most) = (written / MB, self.limits.disk_bytes / MB);
-        Some(format!("{written} MB were written to disk, more than {most} MB (disk_mb)"))
+        let (most, why) = self.growth.limit();
+        let (written, most) = (written / MB, most / MB);
+        Some(format!("{written} MB were written to disk, more than {most} MB ({why})"))
     }
 
     /// Memory of all these processes: private, and shared, counted once.
