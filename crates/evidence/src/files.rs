@@ -2,6 +2,7 @@
 //! new code with the base's tests" and "the base's code with the new tests". Reads no folder: the caller builds the
 //! trees.
 
+mod carried;
 mod comments;
 mod manifest;
 mod recipes;
@@ -9,8 +10,10 @@ mod unit_tests;
 
 use types::{ChangeKind, Changes, FileChange, WorkPath};
 
+pub use carried::{Carried, Ordered};
 pub use comments::only_comments;
 pub use manifest::restored_manifest;
+pub(crate) use unit_tests::test_modules;
 pub use unit_tests::{only_unit_tests, swapped_unit_tests, without_unit_tests};
 
 /// The purpose of a file.

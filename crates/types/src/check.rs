@@ -61,6 +61,8 @@ pub struct Against {
     pub base_tests: bool,
     /// The goal; names in it that the result lacks are reported.
     pub goal: Option<String>,
+    /// In a trial: the title of the task, which is the planner's.
+    pub title: String,
     /// A person's set-up commands for every fresh checkout.
     pub setup: Vec<String>,
 }
@@ -116,9 +118,12 @@ pub struct CheckEnd {
     /// In a trial with altered expectations: those whose alteration went unnoticed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unnoticed: Vec<String>,
-    /// Why a trial could not be made; in that case nothing was run.
+    /// Why a trial shows nothing; mostly because it could not be made, and nothing was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untried: Option<String>,
+    /// In a trial with the tests of before: what in them was changed nevertheless, because the goal orders it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ordered: Vec<String>,
     /// On the merged tree: names in the goal that the result lacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
@@ -136,6 +141,7 @@ impl CheckEnd {
             rewrote: vec![],
             unnoticed: vec![],
             untried: None,
+            ordered: vec![],
             left_out: vec![],
         }
     }

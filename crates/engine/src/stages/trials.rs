@@ -3,6 +3,7 @@
 //! person is asked about. Runs nothing itself.
 
 mod doubt;
+mod ends;
 #[cfg(test)]
 mod evading_tests;
 mod shape;
@@ -10,20 +11,19 @@ mod shape;
 mod tests;
 mod whole;
 
-use types::{AttemptId, Check, CheckEnd, CommitId, Ended, Level, Millis, TaskId, Trial, Weighed};
+use types::{AttemptId, Check, CheckEnd, CommitId, Ended, Level, TaskId, Trial, Weighed};
 
 use crate::state::{CheckState, Run, TaskState};
 pub(crate) use doubt::Next;
 use doubt::{
     Tried, cannot_fail, excuses, fails_anew, gone, no_report, old_tests_fail, rewrites, signs,
 };
+use ends::{is_unread, is_untried, ordered, timed_out, trial};
 pub(crate) use shape::Shape;
 pub(crate) use whole::{to_take_out, unproven_tasks};
 
 /// Maximum number of checks tried for one task.
 const MOST_CHECKS: usize = 2;
-/// Trials up to this duration are always made.
-const ALWAYS: Millis = Millis::seconds(30);
 
 /// The remark on a check that simply failed.
 pub(crate) const DID_NOT_PASS: &str = "it did not pass";
@@ -200,11 +200,18 @@ fn of_check(
     let mut level = Level::Unproven;
     let lost = one.now.tests.as_ref().map(|tests| tests.lost.as_slice()).unwrap_or_default();
     let by_base = if shape.tests_touched || !lost.is_empty() {
-        match trial(run, task_state, Trial::BaseTests, one)? {
+        let end = trial(run, task_state, Trial::BaseTests, one)?;
+        let ordered = ordered(task_state, one);
+        if !ordered.is_empty() {
+            because.push(format!("the goal changes tests: {}", ordered.join("; ")));
+        }
+        match end {
             Some(end) if !keeps(end, one.now) => {
                 return Err(one.doubted(old_tests_fail(one, end)));
             }
-            None if !lost.is_empty() => return Err(one.doubted(gone(one, lost))),
+            None if !lost.is_empty() && ordered.is_empty() => {
+                return Err(one.doubted(gone(one, lost)));
+            }
             end => end.unwrap_or(one.now),
         }
     } else {
@@ -228,6 +235,10 @@ fn of_check(
             return Err(one.doubted(cannot_fail(one, end)));
         }
         Some(_) => because.push(format!("{name} detects altered expectations")),
+        None if is_unread(task_state, one) => {
+            because.push(format!("{name} does not read the tests that were altered"));
+            level = Level::Unproven;
+        }
         None if is_untried(task_state, one) => {
             because.push(format!("{name} was not tried with altered expectations"));
         }
@@ -252,51 +263,6 @@ pub(crate) fn doubted(run: &Run, task: &TaskId, task_state: &TaskState) -> Optio
         Next::Doubt(_, check) => check.map(|check| *check),
         Next::Wait | Next::Try(..) | Next::Weighed(_) => None,
     }
-}
-
-/// The end of a trial; `None` if it could not be made or there is no time for it.
-fn trial<'a>(
-    run: &Run,
-    task_state: &'a TaskState,
-    trial: Trial,
-    one: &Tried<'_>,
-) -> Result<Option<&'a CheckEnd>, Next> {
-    let is = |state: &&crate::state::TrialState| {
-        state.trial == trial && state.index as usize == one.index
-    };
-    match task_state.trials.iter().find(is).map(|state| &state.state) {
-        Some(CheckState { end: Some(end), .. }) => {
-            // One that timed out shows nothing.
-            Ok(Some(end).filter(|end| end.untried.is_none() && !run.timed_out(end)))
-        }
-        Some(_) => Err(Next::Wait),
-        None if has_time(run, task_state, one.now) => Err(Next::Try(trial, one.index)),
-        None => Ok(None),
-    }
-}
-
-/// Whether no altered test could be made for a check.
-fn is_untried(task_state: &TaskState, one: &Tried<'_>) -> bool {
-    let mut ours = task_state.trials.iter().filter(|trial| trial.index as usize == one.index);
-    ours.any(|tried| {
-        let end = tried.state.end.as_ref();
-        tried.trial == Trial::Altered && end.is_some_and(|end| end.untried.is_some())
-    })
-}
-
-/// Whether a trial of a check did not end in time. Else a result could pass for proven by hanging in its trials.
-fn timed_out(run: &Run, task_state: &TaskState, one: &Tried<'_>) -> bool {
-    let ours = task_state.trials.iter().filter(|trial| trial.index as usize == one.index);
-    ours.filter_map(|trial| trial.state.end.as_ref()).any(|end| run.timed_out(end))
-}
-
-fn has_time(run: &Run, task_state: &TaskState, now: &CheckEnd) -> bool {
-    let ends = task_state.trials.iter().filter_map(|one| one.state.end.as_ref());
-    let taken: u64 = ends.map(|end| end.elapsed_ms.0).sum();
-    let percent = u64::from(run.policy().verify.trial_percent);
-    let allowed = now.elapsed_ms.0.saturating_mul(percent) / 100;
-    // The next one will take about as long as the check itself.
-    taken.saturating_add(now.elapsed_ms.0) <= allowed.max(ALWAYS.0)
 }
 
 /// Whether the existing tests pass with the new code as far as the new ones do.
@@ -361,9 +327,9 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
     });
     let task = run.planned(&attempt.task);
     let title = task.map(|task| task.title.as_str()).unwrap_or_default();
-    let goal = run.request().map(|request| format!("{}\n{title}", request.text));
     types::Against {
-        goal,
+        goal: run.request().map(|request| request.text.clone()),
+        title: title.to_owned(),
         failing,
         tests: won.filter(|_| trial == Trial::Altered && !base_tests).unwrap_or_default(),
         base_tests,

@@ -33,6 +33,11 @@ fn modules(text: &str) -> Vec<Module> {
     found
 }
 
+/// The ranges of the test modules of a Rust file.
+pub(crate) fn test_modules(text: &str) -> Vec<Range<usize>> {
+    modules(text).into_iter().map(|module| module.at).collect()
+}
+
 /// A Rust file with the test modules of another version: those of the same name in place, others at the end, and none
 /// that the other lacks. `None` if neither has one.
 #[must_use]

@@ -2,6 +2,7 @@
 //! them with earlier ones; the result is evaluated elsewhere.
 
 mod job;
+mod ordered;
 mod trial;
 mod variant;
 
@@ -61,14 +62,25 @@ impl Ran {
     }
 }
 
+/// The end of a trial that could not be made.
+fn untried(why: String) -> CheckEnd {
+    let end = CheckEnd::new(Ended::Exited(0), Shown::default(), Millis(0));
+    CheckEnd { untried: Some(why), ..end }
+}
+
 impl RunExecutor {
     pub(super) async fn check(&self, job: Job<'_>) -> Result<Outcome, Fault> {
         is_whole(&job.what.command)?;
         match self.tree(&job).await? {
-            Tree::Untried(why) => {
-                let mut end = CheckEnd::new(Ended::Exited(0), Shown::default(), Millis(0));
-                end.untried = Some(why);
-                Ok(Outcome::Check(end))
+            Tree::Untried(why) => Ok(Outcome::Check(untried(why))),
+            Tree::OldTests(None, ordered) => {
+                let end = untried("no test of before was changed, but as the goal says".to_owned());
+                Ok(Outcome::Check(CheckEnd { ordered, ..end }))
+            }
+            Tree::OldTests(Some(commit), ordered) => {
+                let ran = self.run_at(&job, &commit).await?;
+                let end = self.judged(&job, &commit, ran).await?;
+                Ok(Outcome::Check(CheckEnd { ordered, ..end }))
             }
             Tree::Plain(commit) => {
                 let ran = self.run_at(&job, &commit).await?;
@@ -89,6 +101,14 @@ impl RunExecutor {
                 end.untried = Some("the altered tests cannot be run".to_owned());
             }
             let missed = !end.unnoticed.is_empty();
+            if missed && ran.report.is_none() {
+                let broken = self.broken(job, &variant).await?;
+                let without = self.run_at(job, &broken).await?.end;
+                end.elapsed_ms = end.elapsed_ms.plus(without.elapsed_ms);
+                if without.passed() {
+                    end.untried = Some("it does not read the tests that were altered".to_owned());
+                }
+            }
             let elapsed = last.as_ref().map_or(Millis(0), |last| last.elapsed_ms);
             end.elapsed_ms = end.elapsed_ms.plus(elapsed);
             end.tests = ran.report.map(|report| Box::new(counts(&report)));

@@ -20,6 +20,8 @@ use crate::effects::signs::text_of;
 /// The tree that a check runs on.
 pub(super) enum Tree {
     Plain(CommitId),
+    /// The result with the tests of before, or nothing to try, and the changes of tests that the goal orders.
+    OldTests(Option<CommitId>, Vec<String>),
     /// Trees with altered expectations, tried one after the other; at least one.
     Altered(Vec<Variant>),
     /// The trial cannot be made, and why.
@@ -28,6 +30,8 @@ pub(super) enum Tree {
 
 /// The most test files read for one trial: those nearest to the change.
 const MOST_FILES: usize = 400;
+/// The content of a file that is no program in any language, and no data.
+const BROKEN: &str = "<<<<<<< ((( [[[ {{{\n";
 /// The most alterations tried one by one.
 const MOST_VARIANTS: usize = 4;
 
@@ -56,8 +60,12 @@ impl RunExecutor {
     ) -> Result<Tree, Fault> {
         match trial {
             Trial::BaseTests => {
-                let edits = self.base_tests(job.against, commit, base).await?;
-                Ok(self.mix(job, commit, edits, "no test of before was changed").await?)
+                let (edits, ordered) = self.base_tests(job.against, commit, base).await?;
+                if edits.is_empty() {
+                    return Ok(Tree::OldTests(None, ordered));
+                }
+                let mixed = self.mixed(job, commit, &edits).await?;
+                Ok(Tree::OldTests(Some(mixed), ordered))
             }
             Trial::NewTests => {
                 let edits = self.new_tests(job.against, commit, base).await?;
@@ -65,7 +73,7 @@ impl RunExecutor {
             }
             Trial::Altered => {
                 let commit = if job.against.base_tests {
-                    let edits = self.base_tests(job.against, commit, base).await?;
+                    let (edits, _) = self.base_tests(job.against, commit, base).await?;
                     self.mixed(job, commit, &edits).await?
                 } else {
                     commit.clone()
@@ -107,23 +115,26 @@ impl RunExecutor {
         self.worktrees.repo().mixed(commit, edits, job.result, scratch.as_ref()).await
     }
 
-    /// The new code with the tests, recipes and data of the base.
+    /// The new code with the tests, recipes and data of the base; and what was left as it is now, because the goal
+    /// orders it.
     async fn base_tests(
         &self,
         against: &Against,
         commit: &CommitId,
         base: &CommitId,
-    ) -> Result<Vec<Edit>, GitError> {
+    ) -> Result<(Vec<Edit>, Vec<String>), GitError> {
         let tests = &against.test_files;
         let mut mix = files::base_tests(&against.changes, tests);
         let is_code =
             |change: &types::FileChange| kind(&change.path, &against.test_files) == FileKind::Code;
         let code = against.changes.0.iter().any(is_code);
         let goal = against.goal.as_deref().unwrap_or_default();
-        mix.restore.retain(|path| !files::is_product(path.as_str(), goal, code, tests));
+        let both = format!("{goal}\n{}", against.title);
+        mix.restore.retain(|path| !files::is_product(path.as_str(), &both, code, tests));
         let mut edits = self.edits(mix, commit, base).await?;
         edits.extend(self.unit_tests(against, commit, base).await?);
-        Ok(edits)
+        let ordered = self.carry_along(against, &mut edits, commit, base).await?;
+        Ok((edits, ordered))
     }
 
     /// The code of the base with the new tests, recipes and data.
@@ -241,9 +252,23 @@ impl RunExecutor {
         }
         if variants.is_empty() {
             let altered = self.mixed(job, commit, &edits).await?;
-            variants.push(Variant { commit: altered, must_fail, planted, what, alone: None });
+            let files = edits.into_iter().map(|edit| edit.path).collect();
+            let (commit, alone) = (altered, None);
+            variants.push(Variant { commit, files, must_fail, planted, what, alone });
         }
         Ok(Tree::Altered(variants))
+    }
+
+    /// The tree of a variant in which no program can read the altered files.
+    pub(super) async fn broken(
+        &self,
+        job: &Job<'_>,
+        variant: &Variant,
+    ) -> Result<CommitId, GitError> {
+        let broken =
+            |path: &WorkPath| Edit { path: path.clone(), to: EditTo::Text(BROKEN.to_owned()) };
+        let edits: Vec<Edit> = variant.files.iter().map(broken).collect();
+        self.mixed(job, &variant.commit, &edits).await
     }
 
     /// The check's report on the result, if it names every test.
@@ -286,10 +311,11 @@ impl RunExecutor {
         let mut variants = Vec::new();
         for (path, mut altered) in all.into_iter().take(MOST_VARIANTS) {
             let what = described(&path, &altered);
+            let files = vec![path.clone()];
             let edit = Edit { path, to: EditTo::Text(altered.text) };
             let commit = self.mixed(job, commit, &[edit]).await?;
-            let alone = altered.tests.pop();
-            variants.push(Variant { commit, must_fail: vec![], planted: vec![], what, alone });
+            let (alone, must_fail, planted) = (altered.tests.pop(), vec![], vec![]);
+            variants.push(Variant { commit, files, must_fail, planted, what, alone });
         }
         Ok(variants)
     }
@@ -360,7 +386,7 @@ fn nearness(path: &WorkPath, changes: &Changes) -> usize {
     changes.0.iter().map(common).max().unwrap_or_default()
 }
 
-fn kind(path: &WorkPath, tests: &[String]) -> FileKind {
+pub(super) fn kind(path: &WorkPath, tests: &[String]) -> FileKind {
     files::kind(path.as_str(), tests)
 }
 

@@ -1,13 +1,15 @@
 //! A tree with altered expectations, and the alterations that its tests missed. Which trees exist is decided elsewhere.
 
 use evidence::related;
-use types::{CheckEnd, CommitId, TestOutcome, TestReport};
+use types::{CheckEnd, CommitId, TestOutcome, TestReport, WorkPath};
 
 use super::job::counts;
 
 /// A tree with altered expectations.
 pub(super) struct Variant {
     pub(super) commit: CommitId,
+    /// The altered files.
+    pub(super) files: Vec<WorkPath>,
     /// The tests that must now fail, by their names in the files.
     pub(super) must_fail: Vec<String>,
     /// Planted failing tests, which the runner must have seen.

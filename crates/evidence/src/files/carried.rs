@@ -1,0 +1,378 @@
+//! Old tests, carried along with what a goal orders: a test file of before, with those changes of the new one that follow
+//! from the goal. A name that the code gave up for another one, a module that moved, an expected value that the goal
+//! names, a test of something that the goal removes. Every other change of a test is left out, so that the expectations
+//! of before stay. Looks at lines and words, not at the meaning of the goal.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use similar::{DiffOp, TextDiff};
+
+use crate::cases::cases;
+use crate::pattern::pattern;
+use crate::source::Source;
+
+/// Two literals of a goal with at most so many characters between them belong together: "from 30 to 60".
+const NEAR: usize = 20;
+/// Shorter words are in too many texts to mean something.
+const SHORTEST: usize = 3;
+/// The most changes that are told.
+const MOST_TOLD: usize = 20;
+
+/// What a goal orders, as far as the changed code shows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ordered {
+    goal: String,
+    /// Words that the changed code had and does not have any more.
+    gone: BTreeSet<String>,
+    /// Words that it did not have before.
+    new: BTreeSet<String>,
+    /// Paths of code without their extensions: before and now.
+    moved: Vec<(String, String)>,
+}
+
+/// A test file of before with the changes that were ordered.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Carried {
+    pub text: String,
+    /// The changes, as `30 → 60`.
+    pub changes: Vec<String>,
+}
+
+impl Ordered {
+    /// From the changed code before and after, and from the paths that are gone and new.
+    #[must_use]
+    pub fn new(
+        goal: &str,
+        before: &[(String, String)],
+        after: &[(String, String)],
+        (gone, new): (&[String], &[String]),
+    ) -> Self {
+        let words = |files: &[(String, String)]| -> BTreeSet<String> {
+            let code = files.iter().map(|(path, text)| {
+                Source::of(path, text).map_or_else(|| text.clone(), |source| source.code())
+            });
+            code.flat_map(|code| words(&code).map(str::to_owned).collect::<Vec<_>>()).collect()
+        };
+        let (had, has) = (words(before), words(after));
+        let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+        let pairs = gone.iter().flat_map(|old| new.iter().map(move |new| (old, new)));
+        let moved = pairs.filter(|(old, new)| name(old) == name(new));
+        let moved = moved.map(|(old, new)| (stem(old).to_owned(), stem(new).to_owned())).collect();
+        Self {
+            goal: goal.to_owned(),
+            gone: had.difference(&has).cloned().collect(),
+            new: has.difference(&had).cloned().collect(),
+            moved,
+        }
+    }
+
+    /// A test file of before with what was ordered; `None` if none of its changes was. An empty `new` is a file that
+    /// is gone: it is gone rightly if nothing of it would be left.
+    #[must_use]
+    pub fn carried(&self, path: &str, old: &str, new: &str) -> Option<Carried> {
+        let diff = TextDiff::from_lines(old, new);
+        let (before, after) = (lines(old), lines(new));
+        let mut renamed = BTreeMap::new();
+        for op in diff.ops() {
+            for (old, new) in pairs(op, &before, &after) {
+                renamed.extend(self.renamed(old, new).unwrap_or_default());
+            }
+        }
+        let follow = |line: &str| renamed_in(line, &renamed);
+        let mut carried = Carried::default();
+        for (old, new) in &renamed {
+            carried.changes.push(format!("{old} → {new}"));
+        }
+        for op in diff.ops() {
+            let old_lines = &before[op.old_range()];
+            if let DiffOp::Equal { .. } = op {
+                carried.text.extend(old_lines.iter().map(|line| follow(line)));
+                continue;
+            }
+            let of_both = pairs(op, &before, &after);
+            let rest = &old_lines[of_both.len()..];
+            for (old, new) in of_both {
+                let old = follow(old);
+                match self.follows(&old, new) {
+                    Some(change) => {
+                        carried.text.push_str(new);
+                        carried.changes.extend(change);
+                    }
+                    None => carried.text.push_str(&old),
+                }
+            }
+            if self.is_removal(path, old, rest) {
+                carried.changes.push(format!("without {}", shown(rest)));
+            } else {
+                carried.text.extend(rest.iter().map(|line| follow(line)));
+            }
+        }
+        carried.changes.truncate(MOST_TOLD);
+        (!carried.changes.is_empty()).then_some(carried)
+    }
+
+    /// The names that one line has in place of those of another, if that is all that differs.
+    fn renamed(&self, old: &str, new: &str) -> Option<BTreeMap<String, String>> {
+        let (old, new) = (tokens(old), tokens(new));
+        if old.len() != new.len() {
+            return None;
+        }
+        let differing = old.into_iter().zip(new).filter(|(old, new)| old != new);
+        let pairs: BTreeMap<String, String> =
+            differing.map(|(old, new)| (old.to_owned(), new.to_owned())).collect();
+        let is_ordered = |(old, new): (&String, &String)| {
+            let follows = self.gone.contains(old) && self.new.contains(new);
+            follows && (self.names(old) || self.names(new))
+        };
+        pairs.iter().all(is_ordered).then_some(pairs)
+    }
+
+    /// Whether a changed line follows from the goal; with what there is to tell about it.
+    fn follows(&self, old: &str, new: &str) -> Option<Option<String>> {
+        if old == new {
+            return Some(None);
+        }
+        let by_value = self.other_values(old, new).map(Some);
+        by_value
+            .or_else(|| self.is_shorter(old, new).then(|| Some(format!("without {}", old.trim()))))
+    }
+
+    /// The values that replace others in a line that is otherwise the same, if the goal names them all.
+    fn other_values(&self, old: &str, new: &str) -> Option<String> {
+        let literal = pattern!(r#""[^"\n]*"|'[^'\n]*'|`[^`\n]*`|\b\d+(?:\.\d+)?\b"#);
+        let skeleton = |line: &str| literal.replace_all(line, "\u{0}").into_owned();
+        if skeleton(old) != skeleton(new) {
+            return None;
+        }
+        let values = |line: &'_ str| -> Vec<String> {
+            literal.find_iter(line).map(|found| found.as_str().to_owned()).collect()
+        };
+        let differing: Vec<(String, String)> =
+            values(old).into_iter().zip(values(new)).filter(|(old, new)| old != new).collect();
+        let is_ordered = |(old, new): &(String, String)| {
+            self.replaces(inside(old), inside(new)) || self.is_moved(inside(old), inside(new))
+        };
+        let told = differing.iter().map(|(old, new)| format!("{old} → {new}"));
+        differing.iter().all(is_ordered).then(|| told.collect::<Vec<_>>().join(", "))
+    }
+
+    /// Whether the goal names a value, and in place of what if it names both.
+    fn replaces(&self, old: &str, new: &str) -> bool {
+        let find = |value: &str| -> Vec<usize> {
+            let found = self.goal.match_indices(value).filter(|(at, _)| {
+                let before = self.goal[..*at].chars().next_back();
+                let after = self.goal[at + value.len()..].chars().next();
+                let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+                !value.is_empty() && !part(before) && !part(after)
+            });
+            found.map(|(at, _)| at).collect()
+        };
+        let (olds, news) = (find(old), find(new));
+        if olds.is_empty() {
+            return !news.is_empty();
+        }
+        let near = |(from, to): (&usize, &usize)| {
+            let between = self.goal.get(from + old.len()..*to);
+            between.is_some_and(|between| {
+                between.len() <= NEAR && pattern!(r"(?i)\bto\b|→|->|=>|\binto\b").is_match(between)
+            })
+        };
+        olds.iter().any(|from| news.iter().any(|to| near((from, to))))
+    }
+
+    /// Whether a path or the name of a module follows a file that was moved.
+    fn is_moved(&self, old: &str, new: &str) -> bool {
+        let plain = |value: &str| {
+            let value = value.trim_start_matches(['.', '/']);
+            if value.contains('/') { stem(value).to_owned() } else { value.to_owned() }
+        };
+        let (old, new) = (plain(old), plain(new));
+        let ends = |path: &str, value: &str| {
+            path.strip_suffix(value).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+        };
+        let of_moved = |(from, to): &(String, String)| ends(from, &old) && ends(to, &new);
+        !old.is_empty() && !new.is_empty() && self.moved.iter().any(of_moved)
+    }
+
+    /// Whether a line only lost something that the goal takes away, and not what it compares with.
+    fn is_shorter(&self, old: &str, new: &str) -> bool {
+        let (old, new) = (tokens(old), tokens(new));
+        let start = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+        let Some(lost) = old.len().checked_sub(new.len()).filter(|lost| *lost > 0) else {
+            return false;
+        };
+        let lost = &old[start..start + lost];
+        let compares = |token: &&str| matches!(*token, "=" | "!" | "<" | ">");
+        let twice = lost.windows(2).any(|two| two[1] == "=" && compares(&two[0]));
+        let end = start + lost.len();
+        old[end..] == new[start..] && !twice && lost.iter().any(|token| self.takes_away(token))
+    }
+
+    /// Whether lines that are gone are about something that the goal takes away: every test in them, or every line.
+    fn is_removal(&self, path: &str, text: &str, removed: &[&str]) -> bool {
+        let Some(source) = Source::of(path, text) else { return false };
+        let offset = |line: &&str| line.as_ptr() as usize - text.as_ptr() as usize;
+        let (Some(first), Some(last)) = (removed.first(), removed.last()) else { return false };
+        let block = offset(first)..offset(last) + last.len();
+        let mentions = |text: &str| words(text).any(|word| self.takes_away(word));
+        let all = cases(&source);
+        let mut of_block = all.iter().filter(|case| block.contains(&case.start)).peekable();
+        if of_block.peek().is_some() {
+            return of_block.all(|case| mentions(&text[case.start..case.body.end]));
+        }
+        let closes = |line: &&&str| line.chars().any(|c| c.is_alphanumeric());
+        removed.iter().filter(closes).all(|line| mentions(line)) && mentions(&text[block])
+    }
+
+    /// Whether the goal names a word that the code does not have any more.
+    fn takes_away(&self, word: &str) -> bool {
+        word.len() >= SHORTEST && self.gone.contains(word) && self.names(word)
+    }
+
+    fn names(&self, word: &str) -> bool {
+        words(&self.goal).any(|one| one == word)
+    }
+}
+
+/// The lines of a changed block that correspond to each other: all, or the first if the rest is gone.
+fn pairs<'a>(op: &DiffOp, before: &[&'a str], after: &[&'a str]) -> Vec<(&'a str, &'a str)> {
+    match op {
+        DiffOp::Replace { old_len, new_len, .. } if old_len >= new_len => {
+            let (old, new) = (&before[op.old_range()], &after[op.new_range()]);
+            old.iter().copied().zip(new.iter().copied()).collect()
+        }
+        _ => vec![],
+    }
+}
+
+/// A line with other names.
+fn renamed_in(line: &str, renamed: &BTreeMap<String, String>) -> String {
+    tokens(line).into_iter().map(|token| renamed.get(token).map_or(token, String::as_str)).collect()
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
+}
+
+/// Words, and everything between them, character by character.
+fn tokens(line: &str) -> Vec<&str> {
+    pattern!(r"(?s)\w+|.").find_iter(line).map(|found| found.as_str()).collect()
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    pattern!(r"\b[A-Za-z_]\w*").find_iter(text).map(|found| found.as_str())
+}
+
+/// A value without its quotation marks.
+fn inside(value: &str) -> &str {
+    match value.starts_with(['"', '\'', '`']) {
+        true => &value[1..value.len() - 1],
+        false => value,
+    }
+}
+
+/// A path without its extension.
+fn stem(path: &str) -> &str {
+    let name = path.rfind('/').map_or(0, |at| at + 1);
+    path[name..].find('.').map_or(path, |at| &path[..name + at])
+}
+
+/// The first of some lines with something in it.
+fn shown(removed: &[&str]) -> String {
+    let first = removed.iter().find(|line| !line.trim().is_empty());
+    types::one_line(first.map(|line| line.trim()).unwrap_or_default(), 80)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> Vec<(String, String)> {
+        vec![("a.py".to_owned(), text.to_owned())]
+    }
+
+    fn ordered(goal: &str, before: &str, after: &str) -> Ordered {
+        Ordered::new(goal, &file(before), &file(after), (&[], &[]))
+    }
+
+    #[test]
+    fn a_name_is_carried_along_and_nothing_else_with_it() {
+        let goal = "Rename fee to withdrawal_fee everywhere";
+        let ordered = ordered(goal, "def fee(c): pass", "def withdrawal_fee(c): pass");
+        let old = "from bank import fee\n\ndef test_fee():\n    assert fee(1) == 50\n    assert fee(9) == 50\n";
+        let new =
+            old.replace("fee(", "withdrawal_fee(").replace("import fee", "import withdrawal_fee");
+        let new = new.replace("test_withdrawal_fee", "test_fee");
+        let carried = ordered.carried("test_a.py", old, &new).expect("it is carried");
+        assert_eq!((carried.text.as_str(), carried.changes.len()), (new.as_str(), 1));
+        // An expectation that changes beside it is not ordered by anybody.
+        let weaker = new.replace("(9) == 50", "(9) >= 0");
+        let carried = ordered.carried("test_a.py", old, &weaker).expect("it is carried");
+        assert_eq!(carried.text, new);
+        // A name that no goal mentions is not renamed.
+        let silent = Ordered { goal: "Make it faster".to_owned(), ..ordered };
+        assert_eq!(silent.carried("test_a.py", old, &new), None);
+    }
+
+    #[test]
+    fn a_value_follows_the_goal_only_as_the_goal_says_it() {
+        let old = "def test_a():\n    assert timeout() == 30\n    assert retries() == 2\n";
+        let to = |value: &str| old.replace("30", value);
+        let of = |goal: &str, new: &str| ordered(goal, "", "").carried("test_a.py", old, new);
+        let followed = of("Change the timeout from 30 to 60 seconds", &to("60"));
+        let followed = followed.expect("the goal says so");
+        assert_eq!((followed.text, followed.changes), (to("60"), vec!["30 → 60".to_owned()]));
+        assert!(of("The timeout is 60", &to("60")).is_some());
+        for (goal, new) in [
+            ("Change the timeout from 60 to 30 seconds", to("60")),
+            ("Make timeout() return 30, also for 60 retries", to("60")),
+            ("The timeout is 600", to("60")),
+            ("The timeout is 60", to("61")),
+            ("The timeout is 60", old.replace("== 30", ">= 60")),
+            ("The timeout is 60", old.replace("    assert timeout() == 30\n", "")),
+        ] {
+            assert_eq!(of(goal, &new), None, "{goal}: {new}");
+        }
+    }
+
+    #[test]
+    fn a_test_goes_with_what_the_goal_removes() {
+        let ordered = ordered(
+            "Remove nothing_left and its test",
+            "def total(): pass\ndef nothing_left(): pass",
+            "def total(): pass",
+        );
+        let kept = "\ndef test_total():\n    assert total() == 7\n";
+        let gone = "\n\ndef test_nothing_left():\n    assert nothing_left({})\n";
+        let old = format!("from a import nothing_left, total\n{kept}{gone}");
+        let new = format!("from a import total\n{kept}");
+        let carried = ordered.carried("test_a.py", &old, &new).expect("it is carried");
+        assert_eq!(carried.text, new);
+        // A test of something else stays, whatever goes beside it.
+        let both = ordered.carried("test_a.py", &old, "from a import total\n");
+        assert!(both.expect("the import").text.contains("def test_total"));
+        assert_eq!(ordered.carried("test_a.py", &old, "").map(|carried| carried.text), None);
+    }
+
+    #[test]
+    fn an_argument_goes_but_no_comparison() {
+        let ordered = ordered("Remove the option inclusive", "f(inclusive)", "f()");
+        let old = "def test_a():\n    assert f(1, inclusive=True) == 3\n";
+        let carried = |new: &str| ordered.carried("test_a.py", old, new).map(|found| found.text);
+        let shorter = "def test_a():\n    assert f(1) == 3\n";
+        assert_eq!(carried(shorter).as_deref(), Some(shorter));
+        assert_eq!(carried("def test_a():\n    assert f(1)\n"), None);
+    }
+
+    #[test]
+    fn an_import_follows_the_file() {
+        let paths = |path: &str| vec![path.to_owned()];
+        let moved = (&paths("src/slots.js")[..], &paths("src/time/slots.js")[..]);
+        let ordered = Ordered::new("Move slots.js", &[], &[], moved);
+        let old = "import { a } from '../src/slots.js';\ntest('x', () => { assert(a()); });\n";
+        let new = old.replace("src/", "src/time/");
+        assert_eq!(ordered.carried("a.test.js", old, &new).map(|found| found.text), Some(new));
+        let other = old.replace("src/slots", "fake/slots");
+        assert_eq!(ordered.carried("a.test.js", old, &other), None);
+    }
+}
