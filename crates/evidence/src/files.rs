@@ -2,6 +2,7 @@
 //! new code with the base's tests" and "the base's code with the new tests". Reads no folder: the caller builds the
 //! trees.
 
+mod annotations;
 mod carried;
 mod comments;
 mod manifest;

@@ -9,6 +9,7 @@ mod compare;
 mod golang;
 mod javascript;
 mod junit;
+mod missing;
 mod names;
 mod nextest;
 mod node;
@@ -30,6 +31,7 @@ use types::TestReport;
 
 pub use cannot::cannot_run;
 pub use compare::{Compared, compare, ran_nothing};
+pub use missing::lacks_names;
 pub use names::{declares, is_manifest, is_runner, is_whole_file};
 pub use variables::{report_files, variables};
 

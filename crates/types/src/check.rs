@@ -52,10 +52,10 @@ pub struct Against {
     pub test_files: Vec<String>,
     /// In a trial with altered expectations: the tests to alter; empty: all.
     pub tests: Vec<String>,
-    /// In a trial with altered expectations: the check's report on the result, kept as a blob. Tests that it does not
-    /// name are not run by the check.
+    /// In a trial with altered expectations or mutants: the check's report on the result, kept as a blob. Tests that it
+    /// does not name are not run by the check.
     pub own: Option<Digest>,
-    /// In a trial with altered expectations: tests that already fail.
+    /// In a trial with altered expectations or mutants: tests that already fail.
     pub failing: Vec<String>,
     /// In a trial: whether the altered tests are those of the base.
     pub base_tests: bool,
@@ -63,6 +63,8 @@ pub struct Against {
     pub goal: Option<String>,
     /// In a trial: the title of the task, which is the planner's.
     pub title: String,
+    /// In a trial with mutants: how long its runs may take together.
+    pub most_ms: Millis,
     /// A person's set-up commands for every fresh checkout.
     pub setup: Vec<String>,
 }
@@ -115,13 +117,17 @@ pub struct CheckEnd {
     /// Tracked files that it changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rewrote: Vec<crate::WorkPath>,
-    /// In a trial with altered expectations: those whose alteration went unnoticed.
+    /// In a trial with altered expectations or mutants: what went unnoticed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unnoticed: Vec<String>,
+    /// In a trial with mutants: those that were noticed, one for each part of the change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noticed: Vec<String>,
     /// Why a trial shows nothing; mostly because it could not be made, and nothing was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untried: Option<String>,
-    /// In a trial with the tests of before: what in them was changed nevertheless, because the goal orders it.
+    /// What the goal orders: in a trial with the tests of before, what in them was changed nevertheless; in one with
+    /// mutants, the names that the code has in place of others, or does not have any more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ordered: Vec<String>,
     /// On the merged tree: names in the goal that the result lacks.
@@ -140,6 +146,7 @@ impl CheckEnd {
             cannot_run: None,
             rewrote: vec![],
             unnoticed: vec![],
+            noticed: vec![],
             untried: None,
             ordered: vec![],
             left_out: vec![],

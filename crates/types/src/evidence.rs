@@ -95,6 +95,8 @@ pub enum Trial {
     NewTests,
     /// The new code with altered expectations in its tests. It should fail.
     Altered,
+    /// The new code with a fault in one of its changed lines, one after the other. It should fail.
+    Mutated,
 }
 
 /// How well a task's result is shown to meet its goal.
@@ -118,6 +120,7 @@ impl Trial {
             Self::BaseTests => "with the tests of before",
             Self::NewTests => "without its code",
             Self::Altered => "with altered tests",
+            Self::Mutated => "with faults in it",
         }
     }
 }

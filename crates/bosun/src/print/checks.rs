@@ -38,6 +38,12 @@ pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(Stri
                     marked(true, format!("{name} detects altered expectations"))
                 }
                 (Trial::Altered, _) => marked(false, format!("{name} misses altered expectations")),
+                (Trial::Mutated, _) if end.unnoticed.is_empty() => {
+                    marked(true, format!("{name} fails when the changed lines are faulty"))
+                }
+                (Trial::Mutated, _) => {
+                    marked(false, format!("{name} does not notice faults in all changed lines"))
+                }
             };
             (attempt.to_string(), says)
         }

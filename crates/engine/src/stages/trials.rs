@@ -6,12 +6,14 @@ mod doubt;
 mod ends;
 #[cfg(test)]
 mod evading_tests;
+mod mutants;
 mod shape;
 #[cfg(test)]
 mod tests;
 mod whole;
 
-use types::{AttemptId, Check, CheckEnd, CommitId, Ended, Level, TaskId, Trial, Weighed};
+use evidence::report::lacks_names;
+use types::{AttemptId, Check, CheckEnd, CommitId, Ended, Level, Millis, Trial, Weighed};
 
 use crate::state::{CheckState, Run, TaskState};
 pub(crate) use doubt::Next;
@@ -28,7 +30,7 @@ const MOST_CHECKS: usize = 2;
 /// The remark on a check that simply failed.
 pub(crate) const DID_NOT_PASS: &str = "it did not pass";
 
-pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
+pub(crate) fn next(run: &Run, task_state: &TaskState) -> Next {
     let Some(last) = &task_state.last else {
         return Next::Weighed(unproven("no attempt is recorded"));
     };
@@ -64,15 +66,10 @@ pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
             because.push("it changes no code".to_owned());
             Level::Covered
         }
-        Some(Level::Unproven) if only_removes(run, task, &last.changes) => {
-            let what = "a removal was requested, the change adds nothing, and no test broke";
-            because.push(what.to_owned());
-            Level::Covered
-        }
-        Some(Level::Unproven) if is_refactoring(run, task) => {
-            because.push("a refactoring was requested, and no test broke".to_owned());
-            Level::Covered
-        }
+        Some(Level::Unproven) => match mutants::keeps(run, task_state, &tried, &mut because) {
+            Ok(level) => level,
+            Err(next) => return next,
+        },
         Some(level) => level,
     };
     Next::Weighed(Weighed { level, because })
@@ -222,11 +219,18 @@ fn of_check(
         because.push(turned_says(name, by_base));
     } else if shape.code && shape.brings_tests {
         let end = trial(run, task_state, Trial::NewTests, one)?;
-        if end.is_some_and(|end| fails_anew(one.before, end)) {
-            level = Level::Proven;
-            because.push(format!("{name} fails with the new tests and the old code"));
-        } else if end.is_some() {
-            because.push(format!("{name} also passes with the new tests and the old code"));
+        match end.map(|end| (end, fails_anew(one.before, end))) {
+            Some((end, true)) if lacks_names(&end.output.text) => {
+                level = mutants::shown(run, task_state, one, because)?;
+            }
+            Some((_, true)) => {
+                level = Level::Proven;
+                because.push(format!("{name} fails with the new tests and the old code"));
+            }
+            Some((_, false)) => {
+                because.push(format!("{name} also passes with the new tests and the old code"));
+            }
+            None => {}
         }
     }
     let altered = trial(run, task_state, Trial::Altered, one)?;
@@ -241,6 +245,9 @@ fn of_check(
         }
         None if is_untried(task_state, one) => {
             because.push(format!("{name} was not tried with altered expectations"));
+            if shape.code && level == Level::Proven {
+                level = level.min(mutants::shown(run, task_state, one, because)?);
+            }
         }
         None => {
             because.push(format!("{name} took too long to be tried with altered expectations"));
@@ -258,8 +265,8 @@ fn of_check(
 }
 
 /// The check that a doubt about a result is about.
-pub(crate) fn doubted(run: &Run, task: &TaskId, task_state: &TaskState) -> Option<Check> {
-    match next(run, task, task_state) {
+pub(crate) fn doubted(run: &Run, task_state: &TaskState) -> Option<Check> {
+    match next(run, task_state) {
         Next::Doubt(_, check) => check.map(|check| *check),
         Next::Wait | Next::Try(..) | Next::Weighed(_) => None,
     }
@@ -290,24 +297,6 @@ fn turned_says(name: &str, now: &CheckEnd) -> String {
     }
 }
 
-/// Whether a task describes itself as leaving behaviour unchanged.
-fn is_refactoring(run: &Run, task: &TaskId) -> bool {
-    asked_for(run, task).iter().any(|text| shape::keeps_behaviour(text))
-}
-
-/// Whether a task was to remove something, and did nothing else.
-fn only_removes(run: &Run, task: &TaskId, changes: &types::Changes) -> bool {
-    let removes = changes.removed() > 0 && changes.added() == 0;
-    removes && asked_for(run, task).iter().any(|text| shape::takes_away(text))
-}
-
-/// The goals of the task and of the run.
-fn asked_for<'a>(run: &'a Run, task: &TaskId) -> [&'a str; 2] {
-    let task = run.planned(task);
-    let goal = run.goal();
-    [task.map(|task| task.title.as_str()).unwrap_or_default(), goal]
-}
-
 /// The comparison data of a trial.
 pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) -> types::Against {
     let Some(task_state) = run.task_state(&attempt.task) else { return types::Against::default() };
@@ -325,6 +314,7 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
             && end.is_some_and(|end| end.untried.is_none() && !run.timed_out(end))
             && end.is_some_and(|end| turned(before(run, task_state, what), end))
     });
+    let alters = matches!(trial, Trial::Altered | Trial::Mutated);
     let task = run.planned(&attempt.task);
     let title = task.map(|task| task.title.as_str()).unwrap_or_default();
     types::Against {
@@ -333,7 +323,10 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
         failing,
         tests: won.filter(|_| trial == Trial::Altered && !base_tests).unwrap_or_default(),
         base_tests,
-        own: tests.and_then(|tests| Some(tests.all?.digest)).filter(|_| trial == Trial::Altered),
+        own: tests.and_then(|tests| Some(tests.all?.digest)).filter(|_| alters),
+        most_ms: plain
+            .and_then(|plain| plain.end.as_ref())
+            .map_or(Millis(0), |now| ends::left(run, task_state, now)),
         ..compared(run, task_state, what)
     }
 }

@@ -251,7 +251,7 @@ fn weigh(
     if !weighs(run) {
         return None;
     }
-    Some(match trials::next(run, &attempt.task, task_state) {
+    Some(match trials::next(run, task_state) {
         Next::Weighed(weighed) => Ok(weighed),
         Next::Wait => Err(vec![]),
         Next::Doubt(fault, _) if !run.policy().verify.evidence_decides() => {

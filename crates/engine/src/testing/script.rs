@@ -233,6 +233,7 @@ fn trial_of(on: &str) -> Option<Subject> {
         "old" => types::Trial::BaseTests,
         "new" => types::Trial::NewTests,
         "altered" => types::Trial::Altered,
+        "mutated" => types::Trial::Mutated,
         _ => return None,
     };
     Some(Subject::Trial { attempt: attempt.parse().expect("an attempt"), trial })
@@ -259,6 +260,9 @@ fn seen(mut end: CheckEnd, text: &str) -> CheckEnd {
             "incomplete" => tests.complete = false,
             "quiet" => (tests.complete, tests.quiet) = (false, true),
             "unnoticed" => end.unnoticed = names(value),
+            "noticed" => end.noticed = names(value),
+            "ordered" => end.ordered = names(value),
+            "says" => value.clone_into(&mut end.output.text),
             "rewrote" => end.rewrote = vec![value.parse().expect("a path")],
             "untried" => end.untried = Some("nothing to try".to_owned()),
             "cannot" => end.cannot_run = Some("make is not installed".to_owned()),

@@ -253,7 +253,11 @@ impl Outside for World {
                 };
                 let ended = Ended::Exited(i32::from(!passes));
                 let output = Shown::default();
-                Outcome::Check(CheckEnd::new(ended, output, Millis(1)))
+                let mut end = CheckEnd::new(ended, output, Millis(1));
+                if matches!(&check.on, Subject::Trial { trial: types::Trial::Mutated, .. }) {
+                    end.noticed = vec!["a.py:1".to_owned()];
+                }
+                Outcome::Check(end)
             }
             Effect::Merge { task, commit, onto, .. } => self.merge(task, commit, onto),
             Effect::Wait { .. } => Outcome::Fired,

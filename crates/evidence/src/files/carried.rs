@@ -72,17 +72,9 @@ impl Ordered {
     pub fn carried(&self, path: &str, old: &str, new: &str) -> Option<Carried> {
         let diff = TextDiff::from_lines(old, new);
         let (before, after) = (lines(old), lines(new));
-        let mut renamed = BTreeMap::new();
-        for op in diff.ops() {
-            for (old, new) in pairs(op, &before, &after) {
-                renamed.extend(self.renamed(old, new).unwrap_or_default());
-            }
-        }
+        let renamed = self.all_renamed(old, new);
         let follow = |line: &str| renamed_in(line, &renamed);
-        let mut carried = Carried::default();
-        for (old, new) in &renamed {
-            carried.changes.push(format!("{old} → {new}"));
-        }
+        let mut carried = Carried { changes: told(&renamed), ..Carried::default() };
         for op in diff.ops() {
             let old_lines = &before[op.old_range()];
             if let DiffOp::Equal { .. } = op {
@@ -180,6 +172,34 @@ impl Ordered {
         olds.iter().any(|from| news.iter().any(|to| near((from, to))))
     }
 
+    /// A file of before with the names of now, as far as the goal mentions both; and what changed, as `fee → charge`.
+    #[must_use]
+    pub fn renamed_file(&self, old: &str, new: &str) -> (String, Vec<String>) {
+        let mut renamed = self.all_renamed(old, new);
+        renamed.retain(|old, new| self.names(old) && self.names(new));
+        let text = lines(old).into_iter().map(|line| renamed_in(line, &renamed)).collect();
+        (text, told(&renamed))
+    }
+
+    /// The names that the goal mentions and that the code does not have any more, as `without fee`.
+    #[must_use]
+    pub fn removed(&self) -> Vec<String> {
+        let removed = self.gone.iter().filter(|word| self.takes_away(word));
+        removed.map(|word| format!("without {word}")).collect()
+    }
+
+    /// The names of the changed lines that have another one now.
+    fn all_renamed(&self, old: &str, new: &str) -> BTreeMap<String, String> {
+        let (before, after) = (lines(old), lines(new));
+        let mut renamed = BTreeMap::new();
+        for op in TextDiff::from_lines(old, new).ops() {
+            for (old, new) in pairs(op, &before, &after) {
+                renamed.extend(self.renamed(old, new).unwrap_or_default());
+            }
+        }
+        renamed
+    }
+
     /// Whether a path or the name of a module follows a file that was moved.
     fn is_moved(&self, old: &str, new: &str) -> bool {
         let plain = |value: &str| {
@@ -245,6 +265,10 @@ fn pairs<'a>(op: &DiffOp, before: &[&'a str], after: &[&'a str]) -> Vec<(&'a str
     }
 }
 
+fn told(renamed: &BTreeMap<String, String>) -> Vec<String> {
+    renamed.iter().map(|(old, new)| format!("{old} → {new}")).collect()
+}
+
 /// A line with other names.
 fn renamed_in(line: &str, renamed: &BTreeMap<String, String>) -> String {
     tokens(line).into_iter().map(|token| renamed.get(token).map_or(token, String::as_str)).collect()
@@ -284,95 +308,4 @@ fn shown(removed: &[&str]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn file(text: &str) -> Vec<(String, String)> {
-        vec![("a.py".to_owned(), text.to_owned())]
-    }
-
-    fn ordered(goal: &str, before: &str, after: &str) -> Ordered {
-        Ordered::new(goal, &file(before), &file(after), (&[], &[]))
-    }
-
-    #[test]
-    fn a_name_is_carried_along_and_nothing_else_with_it() {
-        let goal = "Rename fee to withdrawal_fee everywhere";
-        let ordered = ordered(goal, "def fee(c): pass", "def withdrawal_fee(c): pass");
-        let old = "from bank import fee\n\ndef test_fee():\n    assert fee(1) == 50\n    assert fee(9) == 50\n";
-        let new =
-            old.replace("fee(", "withdrawal_fee(").replace("import fee", "import withdrawal_fee");
-        let new = new.replace("test_withdrawal_fee", "test_fee");
-        let carried = ordered.carried("test_a.py", old, &new).expect("it is carried");
-        assert_eq!((carried.text.as_str(), carried.changes.len()), (new.as_str(), 1));
-        // An expectation that changes beside it is not ordered by anybody.
-        let weaker = new.replace("(9) == 50", "(9) >= 0");
-        let carried = ordered.carried("test_a.py", old, &weaker).expect("it is carried");
-        assert_eq!(carried.text, new);
-        // A name that no goal mentions is not renamed.
-        let silent = Ordered { goal: "Make it faster".to_owned(), ..ordered };
-        assert_eq!(silent.carried("test_a.py", old, &new), None);
-    }
-
-    #[test]
-    fn a_value_follows_the_goal_only_as_the_goal_says_it() {
-        let old = "def test_a():\n    assert timeout() == 30\n    assert retries() == 2\n";
-        let to = |value: &str| old.replace("30", value);
-        let of = |goal: &str, new: &str| ordered(goal, "", "").carried("test_a.py", old, new);
-        let followed = of("Change the timeout from 30 to 60 seconds", &to("60"));
-        let followed = followed.expect("the goal says so");
-        assert_eq!((followed.text, followed.changes), (to("60"), vec!["30 → 60".to_owned()]));
-        assert!(of("The timeout is 60", &to("60")).is_some());
-        for (goal, new) in [
-            ("Change the timeout from 60 to 30 seconds", to("60")),
-            ("Make timeout() return 30, also for 60 retries", to("60")),
-            ("The timeout is 600", to("60")),
-            ("The timeout is 60", to("61")),
-            ("The timeout is 60", old.replace("== 30", ">= 60")),
-            ("The timeout is 60", old.replace("    assert timeout() == 30\n", "")),
-        ] {
-            assert_eq!(of(goal, &new), None, "{goal}: {new}");
-        }
-    }
-
-    #[test]
-    fn a_test_goes_with_what_the_goal_removes() {
-        let ordered = ordered(
-            "Remove nothing_left and its test",
-            "def total(): pass\ndef nothing_left(): pass",
-            "def total(): pass",
-        );
-        let kept = "\ndef test_total():\n    assert total() == 7\n";
-        let gone = "\n\ndef test_nothing_left():\n    assert nothing_left({})\n";
-        let old = format!("from a import nothing_left, total\n{kept}{gone}");
-        let new = format!("from a import total\n{kept}");
-        let carried = ordered.carried("test_a.py", &old, &new).expect("it is carried");
-        assert_eq!(carried.text, new);
-        // A test of something else stays, whatever goes beside it.
-        let both = ordered.carried("test_a.py", &old, "from a import total\n");
-        assert!(both.expect("the import").text.contains("def test_total"));
-        assert_eq!(ordered.carried("test_a.py", &old, "").map(|carried| carried.text), None);
-    }
-
-    #[test]
-    fn an_argument_goes_but_no_comparison() {
-        let ordered = ordered("Remove the option inclusive", "f(inclusive)", "f()");
-        let old = "def test_a():\n    assert f(1, inclusive=True) == 3\n";
-        let carried = |new: &str| ordered.carried("test_a.py", old, new).map(|found| found.text);
-        let shorter = "def test_a():\n    assert f(1) == 3\n";
-        assert_eq!(carried(shorter).as_deref(), Some(shorter));
-        assert_eq!(carried("def test_a():\n    assert f(1)\n"), None);
-    }
-
-    #[test]
-    fn an_import_follows_the_file() {
-        let paths = |path: &str| vec![path.to_owned()];
-        let moved = (&paths("src/slots.js")[..], &paths("src/time/slots.js")[..]);
-        let ordered = Ordered::new("Move slots.js", &[], &[], moved);
-        let old = "import { a } from '../src/slots.js';\ntest('x', () => { assert(a()); });\n";
-        let new = old.replace("src/", "src/time/");
-        assert_eq!(ordered.carried("a.test.js", old, &new).map(|found| found.text), Some(new));
-        let other = old.replace("src/slots", "fake/slots");
-        assert_eq!(ordered.carried("a.test.js", old, &other), None);
-    }
-}
+mod tests;

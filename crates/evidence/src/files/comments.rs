@@ -1,6 +1,8 @@
-//! Whether a change of a file is one of comments alone. Compares the text without them, line by line; what a comment can
-//! do (directives of tools, tests in documentation) is a change of more than words.
+//! Whether a change of a file is one of comments alone, or of what reads like them: documentation strings, annotations of
+//! Python. Compares the text without them, line by line; what a comment can do (directives of tools, tests in
+//! documentation) is a change of more than words.
 
+use super::annotations::without_annotations;
 use crate::source::Source;
 
 /// Parts of comments that tools act on, and tests in documentation.
@@ -38,7 +40,7 @@ pub fn only_comments(path: &str, old: &str, new: &str) -> bool {
 
 /// The lines with code.
 fn bare(source: &Source<'_>) -> Vec<String> {
-    let code = source.code_without_docstrings();
+    let code = without_annotations(source, &source.code_without_docstrings());
     let lines = code.lines().map(|line| line.trim_end().to_owned());
     lines.filter(|line| !line.is_empty()).collect()
 }

@@ -23,9 +23,11 @@ pub struct Compared {
 /// Compares two reports of the same check. Without a report now, compare with the default one: it is empty.
 pub fn compare(before: &TestReport, now: &TestReport) -> Compared {
     let (then_named, now_named) = (names_all(before), names_all(now));
+    let mut won = passing_only_in(now, before, then_named);
+    won.extend(won_by_count(before, now));
     Compared {
         lost: passing_only_in(before, now, now_named),
-        won: passing_only_in(now, before, then_named),
+        won,
         silenced: silenced(before, now, now_named),
         fewer: total(before).saturating_sub(total(now)),
         no_longer_named: then_named && !now_named && total(before) > 0,
@@ -68,6 +70,21 @@ fn passing_only_in(one: &TestReport, other: &TestReport, other_named: bool) -> V
         None => other_named,
     };
     one.cases.iter().filter(passes).filter(missing).map(|case| case.name.clone()).collect()
+}
+
+/// Tests that failed before and do not now, if a report names only those that fail, and no test is gone by their number.
+fn won_by_count(before: &TestReport, now: &TestReport) -> Vec<String> {
+    let failing = |report: &TestReport| -> Vec<String> {
+        let failed = report.cases.iter().filter(|case| case.outcome == TestOutcome::Failed);
+        failed.map(|case| case.name.clone()).collect()
+    };
+    let (then, still) = (failing(before), failing(now));
+    let names_failing = now.complete && still.len() == now.failed as usize;
+    let all_there = total(now) >= total(before) && now.skipped <= before.skipped;
+    if names_all(now) || !names_failing || !all_there || now.passed <= before.passed {
+        return vec![];
+    }
+    then.into_iter().filter(|name| !still.contains(name)).collect()
 }
 
 /// Whether every test that ran is named.

@@ -345,6 +345,27 @@ fn what_is_lost_and_won_is_named() {
     assert!(!ran_nothing(&before));
 }
 
+fn failed_case(name: &str) -> types::TestCase {
+    types::TestCase { name: name.to_owned(), outcome: TestOutcome::Failed }
+}
+
+#[test]
+fn a_report_that_names_failures_alone_tells_what_was_won_by_their_number() {
+    let report = |failed: &[&str], passed| TestReport {
+        complete: true,
+        passed,
+        failed: failed.len() as u32,
+        cases: failed.iter().map(|name| failed_case(name)).collect(),
+        ..TestReport::default()
+    };
+    let before = report(&["a", "b"], 1);
+    assert_eq!(compare(&before, &report(&["a"], 2)).won, ["b"]);
+    assert_eq!(compare(&before, &report(&[], 3)).won, ["a", "b"]);
+    // A test that is gone was not made to pass, nor was one whose failure is not named.
+    assert!(compare(&before, &report(&["a"], 1)).won.is_empty());
+    assert!(compare(&before, &TestReport { failed: 2, ..report(&["a"], 2) }).won.is_empty());
+}
+
 #[test]
 fn hostile_output_is_read_in_bounds() {
     let many: String = (0..60_000).map(|n| format!("ok {} - t{n}\n", n + 1)).collect();

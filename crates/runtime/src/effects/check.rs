@@ -2,6 +2,7 @@
 //! them with earlier ones; the result is evaluated elsewhere.
 
 mod job;
+mod mutated;
 mod ordered;
 mod trial;
 mod variant;
@@ -63,7 +64,7 @@ impl Ran {
 }
 
 /// The end of a trial that could not be made.
-fn untried(why: String) -> CheckEnd {
+pub(super) fn untried(why: String) -> CheckEnd {
     let end = CheckEnd::new(Ended::Exited(0), Shown::default(), Millis(0));
     CheckEnd { untried: Some(why), ..end }
 }
@@ -87,6 +88,7 @@ impl RunExecutor {
                 Ok(Outcome::Check(self.judged(&job, &commit, ran).await?))
             }
             Tree::Altered(variants) => self.altered(&job, variants).await,
+            Tree::Mutated(parts, ordered) => self.mutated(&job, parts, ordered).await,
         }
     }
 
@@ -123,7 +125,7 @@ impl RunExecutor {
     }
 
     /// Runs the command on a fresh checkout of a commit, and removes the checkout.
-    async fn run_at(&self, job: &Job<'_>, commit: &CommitId) -> Result<Ran, Fault> {
+    pub(super) async fn run_at(&self, job: &Job<'_>, commit: &CommitId) -> Result<Ran, Fault> {
         let place = self.worktrees.of_check(job.check);
         let ran = self.run_ready(job, commit, &place).await;
         let removed = self.worktrees.repo().remove_checkout(&place);

@@ -193,6 +193,9 @@ impl RunSide {
             _ => (Ended::Exited(i32::from(!passes)), None),
         };
         let mut end = CheckEnd::new(ended, Shown::default(), Millis(7));
+        if !passes && matches!(&check.on, Subject::Trial { trial: Trial::Mutated, .. }) {
+            end.noticed = vec!["a.py:1".to_owned()];
+        }
         if fails && dice.chance(10) {
             end.cannot_run = Some("make is not installed".to_owned());
         }

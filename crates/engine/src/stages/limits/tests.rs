@@ -93,7 +93,8 @@ fn a_check_that_times_out_gets_twice_the_time_and_then_a_person_decides() {
     );
     bench.tell("check T1.1/0 took 700");
     assert_eq!(limit(&bench), Some(Millis::seconds(1_800)));
-    bench.tell("check altered:T1.1/0 exits 1 failing=a\nmerge T1 lands");
+    bench.tell("check altered:T1.1/0 exits 1 failing=a");
+    bench.tell("check mutated:T1.1/0 exits 0 unnoticed=x\nmerge T1 lands");
     let events = said(&mut bench, "check merged/0 exits 0 passed=1\nanswer 1 go");
     assert!(events.contains("run.finished done"), "{events}");
 }

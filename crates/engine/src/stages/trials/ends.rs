@@ -30,7 +30,7 @@ pub(super) fn trial<'a>(
 }
 
 /// The ends of a check's trials of one kind, also of those that show nothing.
-fn ends<'a>(
+pub(super) fn ends<'a>(
     task_state: &'a TaskState,
     one: &Tried<'_>,
     trial: Trial,
@@ -64,10 +64,15 @@ pub(super) fn timed_out(run: &Run, task_state: &TaskState, one: &Tried<'_>) -> b
 }
 
 fn has_time(run: &Run, task_state: &TaskState, now: &CheckEnd) -> bool {
+    // The next one will take about as long as the check itself.
+    left(run, task_state, now) >= now.elapsed_ms
+}
+
+/// The time that is left for trials, given the check on the result.
+pub(super) fn left(run: &Run, task_state: &TaskState, now: &CheckEnd) -> Millis {
     let ends = task_state.trials.iter().filter_map(|one| one.state.end.as_ref());
     let taken: u64 = ends.map(|end| end.elapsed_ms.0).sum();
     let percent = u64::from(run.policy().verify.trial_percent);
     let allowed = now.elapsed_ms.0.saturating_mul(percent) / 100;
-    // The next one will take about as long as the check itself.
-    taken.saturating_add(now.elapsed_ms.0) <= allowed.max(ALWAYS.0)
+    Millis(allowed.max(ALWAYS.0).saturating_sub(taken))
 }

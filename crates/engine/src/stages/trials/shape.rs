@@ -54,44 +54,6 @@ impl Shape {
     }
 }
 
-/// Verbs for work that keeps behaviour unchanged.
-const KEEPING: &[&str] = &[
-    "refactor",
-    "rename",
-    "move",
-    "reformat",
-    "tidy",
-    "clean",
-    "cleanup",
-    "simplify",
-    "extract",
-    "inline",
-    "restructure",
-    "reorganise",
-    "reorganize",
-    "deduplicate",
-    "annotate",
-];
-
-/// Verbs for work that removes something.
-const TAKING_AWAY: &[&str] = &["delete", "remove", "drop", "retire"];
-
-/// Whether a text asks for work that keeps behaviour unchanged.
-pub(super) fn keeps_behaviour(text: &str) -> bool {
-    begins_with(text, KEEPING)
-}
-
-/// Whether a text asks for a removal.
-pub(super) fn takes_away(text: &str) -> bool {
-    begins_with(text, TAKING_AWAY)
-}
-
-/// Whether a text begins with one of these verbs. Later words may be part of a name.
-fn begins_with(text: &str, verbs: &[&str]) -> bool {
-    let first = text.split_whitespace().next().unwrap_or_default();
-    verbs.contains(&first.to_lowercase().trim_end_matches(|c: char| !c.is_alphanumeric()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,15 +71,5 @@ mod tests {
         let comments = Shape { comments: true, ..Shape::default() };
         assert_eq!(shape(vec![change("src/a.rs", true), change("tests/a.py", true)]), comments);
         assert!(shape(vec![change("src/a.rs", true), change("src/b.rs", false)]).code);
-    }
-
-    #[test]
-    fn only_the_verb_of_a_request_says_that_behaviour_stays() {
-        assert!(keeps_behaviour("Rename total to sum in stock.py"));
-        assert!(keeps_behaviour("Clean up the parser"));
-        assert!(!keeps_behaviour("Make format_amount move the sign to the end"));
-        assert!(!keeps_behaviour("Split a bill among people"));
-        assert!(takes_away("Delete the unused function shout"));
-        assert!(!takes_away("Make drop_shadow return a colour"));
     }
 }

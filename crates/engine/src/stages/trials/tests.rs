@@ -130,6 +130,9 @@ fn new_tests_must_fail_without_the_change() {
         assert!(events.contains("check.started T1.1 without its code/0"), "{events}");
         said(&mut bench, &format!("check new:T1.1/0 {without}"));
         said(&mut bench, "check altered:T1.1/0 exits 1 passed=3 failing=b");
+        if level == types::Level::Unproven {
+            said(&mut bench, "check mutated:T1.1/0 exits 0 unnoticed=x");
+        }
         let view = bench.machine.view(bench.now);
         assert_eq!(view.tasks[0].evidence.as_ref().map(|one| one.level), Some(level));
     }
@@ -143,7 +146,11 @@ fn what_failed_before_says_nothing_about_new_tests() {
         bench.tell("T1.1 hands in src/a.py +src/test_b.py");
         said(&mut bench, "check T1.1/0 exits 1 passed=2 failing=a,b excused=a,b");
         said(&mut bench, &format!("check new:T1.1/0 exits 1 passed=1 failing={failing}"));
-        said(&mut bench, "check altered:T1.1/0 exits 1 passed=1 failing=a,b,c\nmerge T1 lands");
+        said(&mut bench, "check altered:T1.1/0 exits 1 passed=1 failing=a,b,c");
+        if level == types::Level::Unproven {
+            said(&mut bench, "check mutated:T1.1/0 exits 1 failing=a,b unnoticed=x");
+        }
+        bench.tell("merge T1 lands");
         said(&mut bench, "check merged/0 exits 1 passed=2 failing=a,b excused=a,b");
         let view = bench.machine.view(bench.now);
         assert_eq!(view.tasks[0].evidence.as_ref().map(|one| one.level), Some(level), "{failing}");
@@ -158,7 +165,8 @@ fn what_failed_before_says_nothing_about_new_tests() {
 fn a_change_that_nothing_would_miss_is_asked_about_at_the_gate() {
     let mut bench = green();
     bench.tell("T1.1 hands in src/a.py\ncheck T1.1/0 exits 0 passed=3");
-    bench.tell("check altered:T1.1/0 exits 1 passed=2 failing=a\nmerge T1 lands");
+    bench.tell("check altered:T1.1/0 exits 1 passed=2 failing=a");
+    bench.tell("check mutated:T1.1/0 exits 0 passed=3 unnoticed=x\nmerge T1 lands");
     let events = said(&mut bench, "check merged/0 exits 0 passed=3");
     assert!(events.contains("gate.blocked monitoring"), "{events}");
     assert!(events.contains("question.asked"), "{events}");
@@ -259,7 +267,7 @@ fn a_quiet_check_that_nothing_shows_to_fail_is_no_proof() {
     // Nothing could be altered: it fails without the change, but that proves nothing about it now.
     let mut bench = red();
     bench.tell("T1.1 hands in src/a.py\ncheck T1.1/0 exits 0");
-    bench.tell("check altered:T1.1/0 exits 0 untried");
+    bench.tell("check altered:T1.1/0 exits 0 untried\ncheck mutated:T1.1/0 exits 0 untried");
     assert_eq!(level(&bench).map(|(level, _)| level), Some(types::Level::Unproven));
     // A report that it had when it passed is gone.
     let mut bench = green();
@@ -353,7 +361,8 @@ fn what_the_goal_names_and_nobody_made_is_asked_about() {
 fn a_task_that_nothing_proves_alone_is_taken_out_of_the_whole() {
     let mut bench = run_with(proving());
     bench.tell("begin Build a CLI\ncheck base/0 exits 0 passed=3\nplan.1 plans T1 src/a.py; T2 src/test_a.py after T1");
-    bench.tell("T1.1 hands in src/a.py\ncheck T1.1/0 exits 0 passed=3\ncheck altered:T1.1/0 exits 1 failing=x\nmerge T1 lands");
+    bench.tell("T1.1 hands in src/a.py\ncheck T1.1/0 exits 0 passed=3\ncheck altered:T1.1/0 exits 1 failing=x");
+    bench.tell("check mutated:T1.1/0 exits 0 unnoticed=x\nmerge T1 lands");
     bench.tell("T2.1 hands in +src/test_a.py");
     bench.tell(
         "check T2.1/0 exits 0 passed=4\ncheck altered:T2.1/0 exits 1 failing=x\nmerge T2 lands",
@@ -383,7 +392,8 @@ fn a_file_that_the_task_has_on_the_branch_need_not_be_written_again() {
     bench.tell("begin Build a CLI\ncheck base/0 exits 0 passed=3");
     bench.tell("plan.1 plans T1 src/a.py,src/b.py");
     bench.tell("T1.1 hands in src/a.py src/b.py\ncheck T1.1/0 exits 0 passed=3");
-    bench.tell("check altered:T1.1/0 exits 1 failing=x\nmerge T1 lands");
+    bench.tell("check altered:T1.1/0 exits 1 failing=x");
+    bench.tell("check mutated:T1.1/0 exits 0 unnoticed=x\nmerge T1 lands");
     let events = said(&mut bench, "check merged/0 exits 1 failing=y");
     assert!(events.contains("gate.blocked monitoring"), "{events}");
     let events = said(&mut bench, "answer 0 retry");

@@ -53,7 +53,7 @@ impl RunExecutor {
     }
 
     /// What the goal orders, by what the change did to the code.
-    async fn orders(
+    pub(super) async fn orders(
         &self,
         against: &Against,
         commit: &CommitId,

@@ -13,6 +13,7 @@ use types::{
 };
 
 use super::job::Job;
+use super::mutated::InFile;
 use super::variant::Variant;
 use crate::effects::run_executor::RunExecutor;
 use crate::effects::signs::text_of;
@@ -24,6 +25,8 @@ pub(super) enum Tree {
     OldTests(Option<CommitId>, Vec<String>),
     /// Trees with altered expectations, tried one after the other; at least one.
     Altered(Vec<Variant>),
+    /// The parts of the change with the mutants of each, and the names that changed or went as the goal orders it.
+    Mutated(Vec<Vec<InFile>>, Vec<String>),
     /// The trial cannot be made, and why.
     Untried(String),
 }
@@ -80,6 +83,7 @@ impl RunExecutor {
                 };
                 self.alter(job, &commit).await
             }
+            Trial::Mutated => self.mutants(job.against, commit, base).await,
         }
     }
 
@@ -97,7 +101,7 @@ impl RunExecutor {
     }
 
     /// A commit with other files, which looks like the result in everything else.
-    async fn mixed(
+    pub(super) async fn mixed(
         &self,
         job: &Job<'_>,
         commit: &CommitId,

@@ -1,0 +1,174 @@
+//! What mutants of the changed lines show: whether checks notice when a line of the change is wrong. How mutants are made
+//! and run is decided elsewhere.
+
+use types::{CheckEnd, Level, Trial, count, one_line};
+
+use super::doubt::{Next, Tried};
+use super::ends::{self, ends, is_unread, timed_out};
+use super::{MOST_CHECKS, TaskState};
+use crate::state::Run;
+
+/// The most unnoticed lines in a sentence.
+const MOST_LINES: usize = 3;
+/// The most characters of a line in a sentence.
+const LONGEST: usize = 160;
+
+/// The level of a change without a test of its own: covered, if the tests of before notice faults in every part of it,
+/// or if it only takes away what the goal names.
+pub(super) fn keeps(
+    run: &Run,
+    task_state: &TaskState,
+    tried: &[Tried<'_>],
+    because: &mut Vec<String>,
+) -> Result<Level, Next> {
+    let mut missed: Option<Vec<String>> = None;
+    // A check that did not end in a trial would only hang again.
+    let tells = |one: &&Tried<'_>| !is_unread(task_state, one) && !timed_out(run, task_state, one);
+    for one in tried.iter().take(MOST_CHECKS).filter(tells) {
+        let name = &one.what.name;
+        match ends::trial(run, task_state, Trial::Mutated, one)? {
+            Some(end) if !end.noticed.is_empty() && end.unnoticed.is_empty() => {
+                say(because, noticed(name, end));
+                return Ok(Level::Covered);
+            }
+            Some(end) => match &mut missed {
+                Some(missed) => missed.retain(|line| end.unnoticed.contains(line)),
+                None => missed = Some(end.unnoticed.clone()),
+            },
+            None => {
+                let ordered = ends(task_state, one, Trial::Mutated);
+                let ordered: Vec<&str> =
+                    ordered.flat_map(|end| &end.ordered).map(String::as_str).collect();
+                if !ordered.is_empty() {
+                    let names = ordered.join(", ");
+                    say(because, format!("it changes nothing but what the goal orders: {names}"));
+                    return Ok(Level::Covered);
+                }
+            }
+        }
+    }
+    match missed {
+        Some(missed) if missed.is_empty() => {
+            say(because, "each part of the change is noticed by some check".to_owned());
+            Ok(Level::Covered)
+        }
+        Some(missed) => {
+            say(because, unnoticed(&missed));
+            Ok(Level::Unproven)
+        }
+        None => Ok(Level::Unproven),
+    }
+}
+
+/// The level that mutants show for a change with tests of its own: proven, if a fault in it is noticed.
+pub(super) fn shown(
+    run: &Run,
+    task_state: &TaskState,
+    one: &Tried<'_>,
+    because: &mut Vec<String>,
+) -> Result<Level, Next> {
+    let name = &one.what.name;
+    Ok(match ends::trial(run, task_state, Trial::Mutated, one)? {
+        Some(end) if !end.noticed.is_empty() => {
+            say(because, noticed(name, end));
+            Level::Proven
+        }
+        Some(end) => {
+            say(because, unnoticed(&end.unnoticed));
+            Level::Unproven
+        }
+        None => {
+            say(because, format!("{name} was not tried with faults in the changed lines"));
+            Level::Unproven
+        }
+    })
+}
+
+/// Adds a reason, once.
+fn say(because: &mut Vec<String>, what: String) {
+    if !because.contains(&what) {
+        because.push(what);
+    }
+}
+
+fn noticed(name: &str, end: &CheckEnd) -> String {
+    let (seen, all) = (end.noticed.len(), end.noticed.len() + end.unnoticed.len());
+    let parts = count(all as u64, "changed place");
+    if seen == all {
+        return format!("{name} fails when there is a fault in one of {parts}");
+    }
+    format!("{name} fails when there is a fault in {seen} of {parts}")
+}
+
+fn unnoticed(lines: &[String]) -> String {
+    let shown: Vec<String> =
+        lines.iter().take(MOST_LINES).map(|line| one_line(line, LONGEST)).collect();
+    let more = lines.len().saturating_sub(shown.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("no test notices a fault here: {}{more}", shown.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use types::Level;
+
+    use crate::Run;
+    use crate::testing::{Bench, proving, run_with};
+
+    /// A result that old tests pass on and that brings none.
+    fn kept(change: &str) -> Bench<Run> {
+        let mut bench = run_with(proving());
+        bench.tell("begin Build a CLI\ncheck base/0 exits 0 passed=3\nplan.1 plans T1 src/");
+        bench.tell(&format!("T1.1 hands in {change}\ncheck T1.1/0 exits 0 passed=3"));
+        bench
+    }
+
+    fn level(bench: &Bench<Run>) -> (Level, String) {
+        let view = bench.machine.view(bench.now);
+        let evidence = view.tasks[0].evidence.clone().expect("a level");
+        (evidence.level, evidence.because.join("; "))
+    }
+
+    #[test]
+    fn a_change_whose_every_part_old_tests_notice_is_covered() {
+        for (seen, level_of, says) in [
+            ("exits 1 failing=a noticed=x,y", Level::Covered, "in one of 2 changed places"),
+            ("exits 0 noticed=x unnoticed=y", Level::Unproven, "notices a fault here: y"),
+            ("exits 0 untried ordered=fee", Level::Covered, "what the goal orders: fee"),
+            ("exits 0 untried", Level::Unproven, "detects altered expectations"),
+        ] {
+            let mut bench = kept("src/a.py");
+            let events = bench.tell("check altered:T1.1/0 exits 1 failing=a");
+            assert!(events.contains("check.started T1.1 with faults in it/0"), "{events}");
+            bench.tell(&format!("check mutated:T1.1/0 {seen}"));
+            let (found, because) = level(&bench);
+            assert!(found == level_of && because.contains(says), "{seen}: {found:?}, {because}");
+        }
+    }
+
+    #[test]
+    fn a_new_test_that_only_lacks_a_name_proves_something_if_it_notices_a_fault() {
+        for (seen, level_of) in [
+            ("exits 1 failing=a noticed=x unnoticed=y", Level::Proven),
+            ("exits 0 unnoticed=x", Level::Unproven),
+        ] {
+            let mut bench = kept("src/a.py +src/test_b.py");
+            bench.tell("check new:T1.1/0 exits 1 says=ImportError:");
+            bench.tell(&format!("check mutated:T1.1/0 {seen}"));
+            bench.tell("check altered:T1.1/0 exits 1 failing=a");
+            assert_eq!(level(&bench).0, level_of, "{seen}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_tried_with_altered_tests_is_tried_with_faults() {
+        for (seen, level_of) in
+            [("exits 1 failing=a noticed=x", Level::Proven), ("exits 0 untried", Level::Unproven)]
+        {
+            let mut bench = kept("src/a.py +src/test_b.py");
+            bench.tell("check new:T1.1/0 exits 1\ncheck altered:T1.1/0 exits 0 untried");
+            bench.tell(&format!("check mutated:T1.1/0 {seen}"));
+            assert_eq!(level(&bench).0, level_of, "{seen}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The faults that one line can have, by language. Which lines and how many is decided by the parent module.
+
+use std::ops::Range;
+
+use super::Fault;
+use crate::pattern::{Pattern, pattern};
+use crate::source::{Language, Source};
+
+const CONDITION: u8 = 0;
+const ARITHMETIC: u8 = 1;
+const RESULT: u8 = 2;
+const NUMBER: u8 = 3;
+const CALL: u8 = 4;
+const VALUE: u8 = 5;
+const STRING: u8 = 6;
+
+/// Whether a line without its strings and comments declares something and does nothing: imports, annotations.
+pub(super) fn declares(language: Language, bare: &str) -> bool {
+    let head: &Pattern = match language {
+        Language::Python => pattern!(
+            r"(?x)^(?:import\b|from\b.*\bimport\b|@|global\b|nonlocal\b
+            |\w+(?::\ TypeAlias)?\ =\ (?:tuple|list|dict|set|type|[A-Z]\w+)\[.*\]$)"
+        ),
+        Language::JavaScript => {
+            pattern!(r"^(?:import\b|export\b.*\bfrom\b|interface\b|(?:export\s+)?type\b)")
+        }
+        Language::Rust => pattern!(r"^(?:(?:pub(?:\([a-z]+\))?\s+)?(?:use|mod)\b|extern\b|#!?\[)"),
+        Language::Go => pattern!(r"^(?:import\b|package\b)"),
+        Language::C => {
+            pattern!(r"^(?:#\s*(?:include|pragma|if|ifdef|ifndef|endif|else)\b|extern\b)")
+        }
+        Language::Java | Language::Kotlin | Language::CSharp => {
+            pattern!(r"^(?:import\b|package\b|using\b|@\w)")
+        }
+        Language::Ruby => pattern!(r"^(?:require\b|require_relative\b)"),
+        Language::Php => pattern!(r"^(?:<\?php|use\b|namespace\b|declare\b|require)"),
+        Language::Shell => pattern!(r"^(?:set\b|source\b)"),
+    };
+    head.is_match(bare)
+}
+
+/// The faults of a line.
+pub(super) fn faults(source: &Source<'_>, line: &Range<usize>) -> Vec<Fault> {
+    let bare = &source.bare[line.clone()];
+    let mut found = Vec::new();
+    let mut add = |at: Range<usize>, with: &str, rank: u8| {
+        let at = line.start + at.start..line.start + at.end;
+        found.push(Fault { at, with: with.to_owned(), rank });
+    };
+    for (from, to, rank) in swaps(source.language) {
+        for (at, _) in bare.match_indices(from) {
+            add(at..at + from.len(), to, *rank);
+        }
+    }
+    for found in pattern!(r"\b(?:true|false|True|False)\b").find_iter(bare) {
+        let with = match found.as_str() {
+            "true" => "false",
+            "false" => "true",
+            "True" => "False",
+            _ => "True",
+        };
+        add(found.range(), with, NUMBER);
+    }
+    for found in pattern!(r"(?:^|[^\w.])(\d+)(?:\.\d+)?(?:[^\w.]|$)").captures_iter(bare) {
+        let Some(digits) = found.get(1) else { continue };
+        let Some(next) = digits.as_str().parse::<u64>().ok().and_then(|n| n.checked_add(1)) else {
+            continue;
+        };
+        add(digits.range(), &next.to_string(), NUMBER);
+    }
+    emptied(source.language, bare, &mut add);
+    let inner =
+        source.strings.iter().filter(|span| line.start <= span.start && span.end <= line.end);
+    for string in inner.filter(|string| !source.content(string).trim().is_empty()) {
+        // Before the closing quotation mark; the rest of the string stays what it is.
+        let content = source.content(string);
+        let at = content.as_ptr() as usize - source.text.as_ptr() as usize + content.len();
+        found.push(Fault { at: at..at, with: "x".to_owned(), rank: STRING });
+    }
+    found
+}
+
+/// Results, values and calls in a line that is a statement of its own.
+fn emptied(language: Language, bare: &str, add: &mut impl FnMut(Range<usize>, &str, u8)) {
+    let whole = closed(bare);
+    let nothing = match language {
+        Language::Python => "None",
+        Language::JavaScript => "undefined",
+        Language::Ruby => "nil",
+        Language::Php => "null",
+        _ => "",
+    };
+    if whole && !nothing.is_empty() {
+        let result = pattern!(r"^\s*return\s+([^\s;][^;]*?)\s*;?\s*$");
+        let value = pattern!(
+            r"^\s*(?:const\s+|let\s+|var\s+)?[$\w.\[\]]+(?:\s*:\s*[\w\[\], |.]+)?\s*=\s+([^=\s;][^;]*?)\s*;?\s*$"
+        );
+        for (pattern, rank) in [(result, RESULT), (value, VALUE)] {
+            let found = pattern.captures(bare).and_then(|found| found.get(1));
+            if let Some(found) = found.filter(|found| found.as_str() != nothing) {
+                add(found.range(), nothing, rank);
+            }
+        }
+    }
+    let call = match language {
+        Language::Python | Language::Ruby => pattern!(r"^\s*((?:await\s+)?[\w.]+\(.*\))\s*$"),
+        _ => pattern!(r"^\s*((?:await\s+)?[$\w.:>-]+\(.*\)(?:\.await)?\??;)\s*$"),
+    };
+    if whole && let Some(found) = call.captures(bare).and_then(|found| found.get(1)) {
+        let with = match language {
+            Language::Python => "pass",
+            Language::Ruby => "nil",
+            _ => ";",
+        };
+        let keeps = pattern!(r"^(?:return|throw|raise|assert|super|if|while|for|switch)\b");
+        if !keeps.is_match(found.as_str()) {
+            add(found.range(), with, CALL);
+        }
+    }
+}
+
+/// Whether all brackets that a line opens are closed in it.
+fn closed(bare: &str) -> bool {
+    let mut depth = 0_i32;
+    for c in bare.chars() {
+        depth += i32::from(matches!(c, '(' | '[' | '{')) - i32::from(matches!(c, ')' | ']' | '}'));
+        if depth < 0 {
+            return false;
+        }
+    }
+    depth == 0
+}
+
+type Swap = (&'static str, &'static str, u8);
+
+/// Operators and what stands in their place.
+fn swaps(language: Language) -> impl Iterator<Item = &'static Swap> {
+    let words: &[Swap] = match language {
+        Language::Python => PYTHON,
+        Language::JavaScript | Language::Php => STRICT,
+        Language::Ruby => RUBY,
+        Language::Shell => SHELL,
+        _ => &[],
+    };
+    let common: &[Swap] = if language == Language::Shell { &[] } else { COMMON };
+    common.iter().chain(words)
+}
+
+const COMMON: &[Swap] = &[
+    (" == ", " != ", CONDITION),
+    (" != ", " == ", CONDITION),
+    (" <= ", " > ", CONDITION),
+    (" >= ", " < ", CONDITION),
+    (" < ", " >= ", CONDITION),
+    (" > ", " <= ", CONDITION),
+    (" && ", " || ", CONDITION),
+    (" || ", " && ", CONDITION),
+    ("if (!", "if (", CONDITION),
+    ("if !", "if ", CONDITION),
+    (" + ", " - ", ARITHMETIC),
+    (" - ", " + ", ARITHMETIC),
+    (" * ", " + ", ARITHMETIC),
+    (" / ", " * ", ARITHMETIC),
+    (" % ", " + ", ARITHMETIC),
+    (" += ", " -= ", ARITHMETIC),
+    (" -= ", " += ", ARITHMETIC),
+];
+
+const PYTHON: &[Swap] = &[
+    (" and ", " or ", CONDITION),
+    (" or ", " and ", CONDITION),
+    (" is not ", " is ", CONDITION),
+    (" is None", " is not None", CONDITION),
+    (" not in ", " in ", CONDITION),
+    ("if not ", "if ", CONDITION),
+    (" // ", " * ", ARITHMETIC),
+];
+
+const STRICT: &[Swap] = &[(" === ", " !== ", CONDITION), (" !== ", " === ", CONDITION)];
+
+const RUBY: &[Swap] = &[(" and ", " or ", CONDITION), (" or ", " and ", CONDITION)];
+
+const SHELL: &[Swap] = &[
+    (" -eq ", " -ne ", CONDITION),
+    (" -ne ", " -eq ", CONDITION),
+    (" -lt ", " -ge ", CONDITION),
+    (" -gt ", " -le ", CONDITION),
+    (" -le ", " -gt ", CONDITION),
+    (" -ge ", " -lt ", CONDITION),
+    (" -z ", " -n ", CONDITION),
+    (" -n ", " -z ", CONDITION),
+    (" = ", " != ", CONDITION),
+    (" == ", " != ", CONDITION),
+    (" != ", " = ", CONDITION),
+    (" + ", " - ", ARITHMETIC),
+    (" - ", " + ", ARITHMETIC),
+    (" * ", " + ", ARITHMETIC),
+];
