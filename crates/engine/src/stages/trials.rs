@@ -175,6 +175,11 @@ fn unreported(before: Option<&CheckEnd>, now: &CheckEnd) -> Option<&'static str>
     }
 }
 
+/// Whether a check has tests that could be run without those that a change brings.
+fn has_tests(end: &CheckEnd) -> bool {
+    end.tests.as_ref().map_or_else(|| end.passed(), |tests| tests.passed + tests.failed > 0)
+}
+
 fn is_reported(end: &CheckEnd) -> bool {
     end.tests.as_ref().is_some_and(|tests| tests.complete)
 }
@@ -196,7 +201,9 @@ fn of_check(
     let name = &one.what.name;
     let mut level = Level::Unproven;
     let lost = one.now.tests.as_ref().map(|tests| tests.lost.as_slice()).unwrap_or_default();
-    let by_base = if shape.tests_touched || !lost.is_empty() {
+    // New files among the tests can change what the old ones see.
+    let beside = shape.code && shape.brings_tests && one.before.is_some_and(has_tests);
+    let by_base = if shape.tests_touched || beside || !lost.is_empty() {
         let end = trial(run, task_state, Trial::BaseTests, one)?;
         let ordered = ordered(task_state, one);
         if !ordered.is_empty() {

@@ -77,3 +77,13 @@ fn a_check_that_fails_anyway_notices_nothing() {
     assert!(!fails_more(Some(&failed(&["a"])), &failed(&["a"])));
     assert!(fails_more(Some(&failed(&["a"])), &failed(&["a", "b"])));
 }
+
+#[test]
+fn new_files_among_the_tests_are_taken_away_once() {
+    let mut bench = red();
+    bench.tell("T1.1 hands in src/a.py +src/tests/helper.py");
+    let events = said(&mut bench, "check T1.1/0 exits 0 passed=3 mended=2");
+    assert!(events.contains("check.started T1.1 with the tests of before/0"), "{events}");
+    let events = said(&mut bench, "check old:T1.1/0 exits 1 passed=1 failing=a,b");
+    assert!(events.contains("task.rejected T1.1 semantic"), "{events}");
+}

@@ -4,7 +4,7 @@
 use types::{CheckEnd, Level, Trial, count, one_line};
 
 use super::doubt::{Next, Tried};
-use super::ends::{self, ends, is_unread, timed_out};
+use super::ends::{self, ends, is_unread, ordered, timed_out};
 use super::{MOST_CHECKS, TaskState};
 use crate::state::Run;
 
@@ -22,8 +22,13 @@ pub(super) fn keeps(
     because: &mut Vec<String>,
 ) -> Result<Level, Next> {
     let mut missed: Option<Vec<String>> = None;
-    // A check that did not end in a trial would only hang again.
-    let tells = |one: &&Tried<'_>| !is_unread(task_state, one) && !timed_out(run, task_state, one);
+    // A check that did not end in a trial would only hang again. New tests that pass without the change claim that
+    // there is something to test.
+    let tells = |one: &&Tried<'_>| {
+        !is_unread(task_state, one)
+            && !timed_out(run, task_state, one)
+            && !has_hollow_tests(task_state, one)
+    };
     for one in tried.iter().take(MOST_CHECKS).filter(tells) {
         let name = &one.what.name;
         match ends::trial(run, task_state, Trial::Mutated, one)? {
@@ -36,11 +41,11 @@ pub(super) fn keeps(
                 None => missed = Some(end.unnoticed.clone()),
             },
             None => {
-                let ordered = ends(task_state, one, Trial::Mutated);
-                let ordered: Vec<&str> =
-                    ordered.flat_map(|end| &end.ordered).map(String::as_str).collect();
-                if !ordered.is_empty() {
-                    let names = ordered.join(", ");
+                let all = ends(task_state, one, Trial::Mutated);
+                let names: Vec<&str> =
+                    all.flat_map(|end| &end.ordered).map(String::as_str).collect();
+                if !names.is_empty() {
+                    let names = names.join(", ");
                     say(because, format!("it changes nothing but what the goal orders: {names}"));
                     return Ok(Level::Covered);
                 }
@@ -58,6 +63,12 @@ pub(super) fn keeps(
         }
         None => Ok(Level::Unproven),
     }
+}
+
+/// Whether a change brings tests that pass without it, and does more to tests than the goal orders.
+fn has_hollow_tests(task_state: &TaskState, one: &Tried<'_>) -> bool {
+    let passes = |end: &CheckEnd| end.untried.is_none() && end.passed();
+    ends(task_state, one, Trial::NewTests).any(passes) && ordered(task_state, one).is_empty()
 }
 
 /// The level that mutants show for a change with tests of its own: proven, if a fault in it is noticed.
@@ -153,6 +164,7 @@ mod tests {
             ("exits 0 unnoticed=x", Level::Unproven),
         ] {
             let mut bench = kept("src/a.py +src/test_b.py");
+            bench.tell("check old:T1.1/0 exits 0 passed=3");
             bench.tell("check new:T1.1/0 exits 1 says=ImportError:");
             bench.tell(&format!("check mutated:T1.1/0 {seen}"));
             bench.tell("check altered:T1.1/0 exits 1 failing=a");
@@ -166,7 +178,8 @@ mod tests {
             [("exits 1 failing=a noticed=x", Level::Proven), ("exits 0 untried", Level::Unproven)]
         {
             let mut bench = kept("src/a.py +src/test_b.py");
-            bench.tell("check new:T1.1/0 exits 1\ncheck altered:T1.1/0 exits 0 untried");
+            bench.tell("check old:T1.1/0 exits 0 passed=3\ncheck new:T1.1/0 exits 1");
+            bench.tell("check altered:T1.1/0 exits 0 untried");
             bench.tell(&format!("check mutated:T1.1/0 {seen}"));
             assert_eq!(level(&bench).0, level_of, "{seen}");
         }

@@ -54,8 +54,11 @@ pub(crate) fn unproven_tasks(run: &Run) -> Vec<String> {
         task_state.is_finished() && task_state.is_unproven() && !missed(&task.id)
     });
     unproven
-        .map(|(task, _)| {
-            format!("no check that ran would notice if the change of {} were missing", task.id)
+        .map(|(task, task_state)| {
+            let because = task_state.evidence.as_ref().and_then(|one| one.because.last());
+            let because = because.map(|why| format!(" ({why})")).unwrap_or_default();
+            let id = &task.id;
+            format!("no check that ran would notice if the change of {id} were missing{because}")
         })
         .collect()
 }
