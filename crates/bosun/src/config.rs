@@ -28,13 +28,17 @@ pub(crate) fn models_file() -> Option<PathBuf> {
     Some(folder()?.join("models.toml"))
 }
 
+/// The user's configuration file.
+pub(crate) fn user_file() -> Option<PathBuf> {
+    let named = std::env::var_os("BOSUN_CONFIG").filter(|path| !path.is_empty());
+    named.map(PathBuf::from).or_else(|| Some(folder()?.join("config.toml")))
+}
+
 /// Configuration files of all layers; those of a project only if one is given.
 pub(crate) fn sources(project: Option<&Path>) -> Sources {
-    let named = std::env::var_os("BOSUN_CONFIG").filter(|path| !path.is_empty());
-    let user = named.map(PathBuf::from).or_else(|| Some(folder()?.join("config.toml")));
     Sources {
         system: Some(PathBuf::from(SYSTEM)),
-        user,
+        user: user_file(),
         models: models_file(),
         project: project.map(Path::to_owned),
     }

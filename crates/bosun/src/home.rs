@@ -247,8 +247,9 @@ impl Home {
     /// Folders of this machine that are closed to agents.
     pub(crate) fn machine(&self) -> anyhow::Result<MachineFolders> {
         let base = etcetera::choose_base_strategy().ok();
-        let folders = [config::folder(), state_folder().ok(), config::models_file()];
-        let own = [self.folder()?].into_iter().chain(folders.into_iter().flatten()).collect();
+        let (state, named) = (state_folder().ok(), [config::user_file(), prompts_folder()]);
+        let folders = [config::folder(), state, config::models_file()].into_iter().chain(named);
+        let own = [self.folder()?].into_iter().chain(folders.flatten()).collect();
         Ok(MachineFolders { home: base.map(|base| base.home_dir().to_owned()), own })
     }
 
@@ -266,11 +267,15 @@ impl Home {
 
 /// The prompts: built-in ones, overridden by the user's own, overridden by the project's.
 pub(crate) fn prompts(project: Option<&Path>) -> Result<Prompts, PromptError> {
-    let folder = std::env::var_os("BOSUN_PROMPTS")
-        .map(PathBuf::from)
-        .or_else(|| Some(config::folder()?.join("prompts")));
-    let own = folder.map_or_else(|| Ok(Prompts::default()), |folder| Prompts::read(&folder))?;
+    let own =
+        prompts_folder().map_or_else(|| Ok(Prompts::default()), |folder| Prompts::read(&folder))?;
     project.map_or_else(|| Ok(own.clone()), |top| own.clone().and(top))
+}
+
+/// The user's own prompts.
+fn prompts_folder() -> Option<PathBuf> {
+    let named = std::env::var_os("BOSUN_PROMPTS").map(PathBuf::from);
+    named.or_else(|| Some(config::folder()?.join("prompts")))
 }
 
 /// The usual folder for the journal and the worktrees.

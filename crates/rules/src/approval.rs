@@ -38,8 +38,18 @@ const READ_BY: [(&[&str], &[&str]); 18] = [
 ];
 
 /// Options whose value is the folder where such a program starts.
-const FOLDER_OPTIONS: [&str; 6] =
-    ["-C", "--directory", "--prefix", "--cwd", "--project-directory", "--dir"];
+const FOLDER_OPTIONS: [&str; 7] = [
+    "-C",
+    "--chdir",
+    "--directory",
+    "--prefix",
+    "--cwd",
+    "--project-directory",
+    "--dir",
+];
+
+/// What a word begins with if it names a file in the folder of the command.
+const HERE: [&str; 4] = ["$PWD/", "${PWD}/", "~+/", "$(pwd)/"];
 
 /// The words of a call's command line that may name files, relative to the workspace; none for a call without one.
 #[must_use]
@@ -53,14 +63,14 @@ pub fn words(facts: &CallFacts) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for part in &parts {
         let targets = part.redirections.iter().map(|redirection| &redirection.target);
-        let texts: Vec<String> =
-            part.words.iter().chain(targets).filter_map(command::Word::likely).collect();
+        let texts: Vec<String> = part.words.iter().chain(targets).filter_map(text).collect();
         if let [name, .., folder] = texts.as_slice()
             && matches!(name.as_str(), "cd" | "pushd")
         {
             folders.push(below(begins, folder));
         }
-        let starts = starts(&texts);
+        let mut starts = starts(&texts);
+        starts.extend(part.set("PYTHONPATH").and_then(text));
         for name in texts.iter().flat_map(|text| read_by(text)) {
             for folder in &folders {
                 found.extend(starts.iter().map(|start| below(folder, &below(start, name))));
@@ -69,8 +79,11 @@ pub fn words(facts: &CallFacts) -> Vec<String> {
         for text in &texts {
             // `--file=x` names x.
             let value = text.split_once('=').map(|(_, value)| value.to_owned());
-            for word in value.into_iter().chain([text.clone()]) {
-                found.extend(folders.iter().map(|folder| below(folder, &word)));
+            let modules = modules(&texts, text);
+            for word in value.into_iter().chain([text.clone()]).chain(modules) {
+                for folder in &folders {
+                    found.extend(starts.iter().map(|start| below(folder, &below(start, &word))));
+                }
             }
         }
     }
@@ -131,6 +144,44 @@ fn starts(texts: &[String]) -> Vec<String> {
     starts
 }
 
+/// A word as far as it is known, relative to the folder of the command.
+fn text(word: &command::Word) -> Option<String> {
+    if let Some(likely) = word.likely() {
+        let here = HERE.iter().find_map(|here| likely.strip_prefix(here));
+        return Some(here.map_or_else(|| likely.clone(), str::to_owned));
+    }
+    let shown = word.shown();
+    let rest = HERE.iter().find_map(|here| shown.strip_prefix(here))?;
+    (!rest.contains(['$', '`'])).then(|| rest.to_owned())
+}
+
+/// The files that an interpreter runs if it is told to run a folder or a module by this word.
+fn modules(texts: &[String], word: &str) -> Vec<String> {
+    let runs = |name: &str| {
+        let interpreter = |text: &String| {
+            let program = text.rsplit('/').next().unwrap_or_default();
+            program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') == name
+        };
+        texts.iter().any(interpreter)
+    };
+    let is_name = word.chars().all(|c| c.is_alphanumeric() || "._/-".contains(c));
+    if !is_name || word.starts_with('-') {
+        return vec![];
+    }
+    if ["python", "pypy"].into_iter().any(runs) {
+        let module = word.replace('.', "/");
+        return vec![
+            format!("{word}/__main__.py"),
+            format!("{module}.py"),
+            format!("{module}/__init__.py"),
+            format!("{module}/__main__.py"),
+        ];
+    }
+    let folder = ["node", "bun", "deno"].into_iter().any(runs);
+    let names: &[&str] = if folder { &["index.js", "package.json"] } else { &[] };
+    names.iter().map(|name| format!("{word}/{name}")).collect()
+}
+
 /// A word of a command that runs in a folder, relative to the workspace.
 fn below(folder: &str, word: &str) -> String {
     if folder == "." || word.starts_with('/') {
@@ -173,6 +224,22 @@ mod tests {
         assert!(of("cat $(./gen.sh)", None).contains(&"./gen.sh".to_owned()));
         assert!(of(&"x".repeat(100_000), None).is_empty());
         assert!(of(&(0..500).map(|n| format!("a{n} ")).collect::<String>(), None).len() <= 256);
+    }
+
+    #[test]
+    fn a_script_is_found_however_its_folder_is_named() {
+        let has = |line: &str, wanted: &str| of(line, None).contains(&wanted.to_owned());
+        assert!(has("env -C sub sh run.sh", "sub/run.sh"));
+        assert!(has("env --chdir=sub sh run.sh", "sub/run.sh"));
+        for here in HERE {
+            assert!(has(&format!("sh {here}run.sh"), "run.sh"), "{here}");
+        }
+        assert!(has("sh \"$PWD\"/run.sh", "run.sh"));
+        assert!(has("python3 sub/pkg", "sub/pkg/__main__.py"));
+        assert!(has("cd sub && python3.11 -m m", "sub/m.py"));
+        assert!(has("python -m sub.m", "sub/m.py") && has("python -m pkg", "pkg/__main__.py"));
+        assert!(has("PYTHONPATH=sub python3 -m m", "sub/m.py"));
+        assert!(has("node sub", "sub/index.js"));
     }
 
     #[test]

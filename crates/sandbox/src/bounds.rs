@@ -48,6 +48,29 @@ impl Bounds {
     }
 }
 
+impl Bounds {
+    /// Masks everything also below the links by which it would be visible: a visible link shows what it leads to.
+    pub(crate) fn masking_all_names(mut self) -> Self {
+        let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+        let masked: Vec<PathBuf> = self.masked.iter().map(real).collect();
+        for shown in &self.visible {
+            let below = real(shown);
+            if below == *shown {
+                continue;
+            }
+            let inside = masked.iter().filter_map(|path| path.strip_prefix(&below).ok());
+            self.masked.extend(inside.map(|rest| match rest.as_os_str().is_empty() {
+                true => shown.clone(),
+                false => shown.join(rest),
+            }));
+        }
+        self.masked.extend(masked);
+        self.masked.sort();
+        self.masked.dedup();
+        self
+    }
+}
+
 /// A workspace that is a stack of folders: commands see them as one, and everything they write goes to the uppermost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layers {
@@ -95,5 +118,28 @@ impl Default for Limits {
             temp_bytes: 2 * GIB,
             disk_bytes: 32 * GIB,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_masked_is_masked_under_every_name_that_is_visible() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let top = dir.path().canonicalize().expect("a folder");
+        std::fs::create_dir_all(top.join("real/acceptance")).expect("a folder");
+        std::os::unix::fs::symlink(top.join("real"), top.join("link")).expect("a link");
+        let of = |visible: &str, masked: &str| {
+            let (visible, masked) = (vec![top.join(visible)], vec![top.join(masked)]);
+            Bounds { visible, masked, ..Bounds::default() }.masking_all_names().masked
+        };
+        let both = [top.join("link/acceptance"), top.join("real/acceptance")];
+        assert_eq!(of("link", "real/acceptance"), both);
+        assert_eq!(of("link", "link/acceptance"), both);
+        assert_eq!(of("real", "link/acceptance"), both);
+        assert_eq!(of("link", "real"), [top.join("link"), top.join("real")]);
+        assert_eq!(of("real", "real/acceptance"), both[1..]);
     }
 }

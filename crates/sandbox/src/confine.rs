@@ -79,6 +79,7 @@ pub struct Confine {
 impl Confine {
     #[must_use]
     pub fn new(helper_exe: HelperExe, bounds: Bounds) -> Self {
+        let bounds = bounds.masking_all_names();
         Self { helper_exe, bounds, hosts: Arc::default(), shared: Arc::default() }
     }
 

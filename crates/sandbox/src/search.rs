@@ -5,6 +5,7 @@
 mod hidden;
 mod lines;
 mod notable;
+mod odd;
 mod pattern;
 mod request;
 mod survey;
@@ -13,6 +14,7 @@ pub(crate) mod walk;
 pub(crate) use hidden::Hidden;
 pub(crate) use lines::search_slice;
 pub(crate) use notable::NotableNames;
+pub(crate) use odd::{OddPath, remove_odd};
 pub(crate) use pattern::{Include, below, glob_of, matcher};
 pub(crate) use request::MAX_UNNAMED;
 pub use request::{Found, GlobRequest, GrepRequest, Hits, Line};

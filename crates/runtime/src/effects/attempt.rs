@@ -172,6 +172,13 @@ impl AttemptExecutor {
         Self { log, hub, undo_store, source: Some(source), processes, ..self }
     }
 
+    /// Ends what runs in the background, with everything that follows the end of a command.
+    pub(crate) async fn end_processes(&self) {
+        if let Some(processes) = &self.processes {
+            processes.end().await;
+        }
+    }
+
     async fn model(&self, model: &ModelRef) -> Result<Arc<dyn Model>, Fault> {
         let known = || self.models.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = known().get(model) {

@@ -75,6 +75,16 @@ impl BackgroundProcesses {
         Self { services, workspace, all: Mutex::new(all), stop, _stops_when_dropped }
     }
 
+    /// Stops all of them, and waits until the settings that they changed are as they were.
+    pub(crate) async fn end(&self) {
+        self.stop.cancel();
+        let running: Vec<_> = self.all().kept.values().map(|kept| kept.heard.subscribe()).collect();
+        for mut heard in running {
+            let end = heard.wait_for(|heard| heard.ended.is_some());
+            drop(tokio::time::timeout(STOPPING.duration(), end).await);
+        }
+    }
+
     pub(crate) fn of<'a>(&'a self, scope: Option<&'a Scope>) -> OfCall<'a> {
         OfCall { all: self, scope }
     }

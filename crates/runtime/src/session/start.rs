@@ -185,6 +185,7 @@ impl Driven {
         if let Some(listening) = listening {
             listening.abort();
         }
+        self.executor.end_processes().await;
         if matches!(left, Ok(Left::Over)) {
             self.executor.clean_up().await;
             if let Some(undo_store) = &self.executor.undo_store {

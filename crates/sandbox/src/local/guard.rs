@@ -16,7 +16,7 @@ use types::{Scope, Sensitive, WorkPath};
 
 use crate::confine::Spec;
 use crate::jail::{self, Jail, Links};
-use crate::search::Survey;
+use crate::search::{OddPath, Survey, remove_odd};
 use crate::writing::replace;
 
 /// Maximum size of a file whose content is remembered, and of all of them together.
@@ -45,6 +45,8 @@ pub(super) struct Now {
     hidden: Vec<WorkPath>,
     /// Whether the workspace had git files of its own, to which commands cannot write.
     has_git: bool,
+    /// Settings whose names are no paths.
+    pub(super) odd: BTreeSet<OddPath>,
     /// Whether `before` covers everything that existed.
     pub(super) complete: bool,
     /// Paths that the file tools have written since.
@@ -101,6 +103,7 @@ impl Guarding {
             settings.retain(|path| !is_in_own_git(path));
             now.before = remembered(jail, settings);
             now.hidden = survey.hidden;
+            now.odd = survey.odd;
             now.complete = survey.complete;
         }
     }
@@ -122,7 +125,7 @@ impl Guarding {
         &self,
         jail: &Jail,
         before: &Now,
-        new: Vec<WorkPath>,
+        (new, odd): (Vec<WorkPath>, BTreeSet<OddPath>),
         held: bool,
     ) -> Restored {
         let mut done = Restored::default();
@@ -131,6 +134,7 @@ impl Guarding {
             remove(jail, &path);
             done.paths.push(path);
         }
+        done.paths.extend(odd.iter().filter_map(|path| remove_odd(jail, path)));
         for (path, kept) in before.before.iter().filter(|(path, _)| !before.written.contains(path))
         {
             // A closed file in its original folder can only have been changed by something else, such as the user.

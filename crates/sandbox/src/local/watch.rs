@@ -1,6 +1,8 @@
 //! Tracks each command of a workspace from beginning to end, so that guarded settings are restored after the last one.
 //! The restoration itself is in `guard.rs`.
 
+use std::collections::BTreeSet;
+
 use tokio_util::sync::CancellationToken;
 use types::WorkPath;
 
@@ -9,7 +11,7 @@ use super::guard::{Guarding, Now, Restored};
 use crate::error::EnvError;
 use crate::git::workspace;
 use crate::repository::is_in_git;
-use crate::search::Survey;
+use crate::search::{OddPath, Survey};
 
 impl LocalEnvironment {
     /// Surveys the workspace for an unconfined command. Fails if it contains something that no command may see.
@@ -24,8 +26,8 @@ impl LocalEnvironment {
         }
     }
 
-    /// The guarded files that exist now.
-    async fn settings(&self) -> Vec<WorkPath> {
+    /// The guarded files that exist now, also those whose names are no paths.
+    async fn settings(&self) -> (Vec<WorkPath>, BTreeSet<OddPath>) {
         let stop = CancellationToken::new();
         let found = self.look_through(&stop, |search, names| search.guarded(names)).await;
         found.unwrap_or_default()
@@ -52,12 +54,13 @@ impl<'a> Watch<'a> {
     /// Registers the end of a command. Returns what was removed or restored.
     pub(super) async fn end(mut self) -> Restored {
         let Some((guarding, before)) = self.leave() else { return Restored::default() };
-        let mut new = match before.complete {
+        let (mut new, mut odd) = match before.complete {
             true => self.env.settings().await,
             // Without a complete survey, new files cannot be told from old ones.
-            false => vec![],
+            false => Default::default(),
         };
         new.retain(|path| before.is_new(path));
+        odd.retain(|path| !before.odd.contains(path));
         // Commands cannot write to git's own files, so files that git tracks were added by the user.
         // Git tracks no files of repositories.
         let (mut new, of_git): (Vec<_>, Vec<_>) =
@@ -69,7 +72,7 @@ impl<'a> Watch<'a> {
             }
         }
         new.extend(of_git);
-        guarding.restore(&self.env.jail, &before, new, self.held)
+        guarding.restore(&self.env.jail, &before, (new, odd), self.held)
     }
 
     /// The state from before, if this was the last command.

@@ -11,6 +11,7 @@ use rustix::fs::{Dir, FileType};
 use types::WorkPath;
 
 use super::hidden::Judged;
+use super::odd::OddPath;
 use super::walk::SearchRoot;
 use crate::jail::{Links, is_protected_name, kind_in};
 use crate::repository::{
@@ -40,6 +41,14 @@ pub(crate) struct NotableNames {
     folders: HashMap<WorkPath, Folder>,
 }
 
+/// What a walk came to.
+#[derive(Debug, Default)]
+pub(super) struct Walked {
+    pub(super) complete: bool,
+    /// Folders whose names are no paths; see `odd.rs`.
+    pub(super) odd: Vec<OddPath>,
+}
+
 #[derive(Debug)]
 struct Folder {
     /// Stamp from before the listing, if it can be trusted to change.
@@ -47,6 +56,8 @@ struct Folder {
     /// Number of names in the folder.
     names: usize,
     notable: Vec<Notable>,
+    /// Folders in it whose names are no paths.
+    odd: Vec<OddPath>,
     /// The folders in it, whether they are masked, and what they are part of.
     below: Vec<(WorkPath, bool, Part)>,
     part: Part,
@@ -64,18 +75,19 @@ enum Part {
 }
 
 impl NotableNames {
-    /// Visits every notable name, with whether it is in a masked folder. Returns whether the walk was complete.
+    /// Visits every notable name, with whether it is in a masked folder.
     pub(super) fn walk(
         &mut self,
         root: &SearchRoot<'_>,
         mut each: impl FnMut(&Notable, bool),
-    ) -> bool {
+    ) -> Walked {
+        let mut walked = Walked::default();
         let mut known = std::mem::take(&mut self.folders);
         let mut seen = 0;
         let mut open = vec![(WorkPath::root(), false, Part::Files)];
         while let Some((path, masked, part)) = open.pop() {
             if seen >= MAX_ENTRIES || root.stop.is_cancelled() {
-                return false;
+                return walked;
             }
             // Folders that vanished or are unreadable are left out.
             let Ok(fd) = root.jail.folder(&path, Links::Refuse) else { continue };
@@ -85,11 +97,13 @@ impl NotableNames {
             };
             seen += folder.names;
             folder.notable.iter().for_each(|name| each(name, masked));
+            walked.odd.extend(folder.odd.iter().cloned());
             let below = folder.below.iter();
             open.extend(below.map(|(path, own, part)| (path.clone(), masked || *own, *part)));
             self.folders.insert(path, folder);
         }
-        seen < MAX_ENTRIES
+        walked.complete = seen < MAX_ENTRIES;
+        walked
     }
 }
 
@@ -121,7 +135,7 @@ impl Folder {
         fd: &OwnedFd,
         stamp: Option<Stamp>,
     ) -> Option<Self> {
-        let mut found = Self { stamp, names: 0, notable: vec![], below: vec![], part };
+        let mut found = Self { stamp, names: 0, notable: vec![], odd: vec![], below: vec![], part };
         let mut of_git = vec![];
         let mut place = if path.is_root() { String::new() } else { format!("{path}/") };
         let above = place.len();
@@ -137,8 +151,15 @@ impl Folder {
                 continue;
             }
             found.names += 1;
-            // A name that is not UTF-8 is in none of the tables.
-            let Ok(text) = name.to_str() else { continue };
+            let text = name.to_str().ok().filter(|text| is_plain_name(text, path.is_root()));
+            // A name that is no path is in none of the tables.
+            let Some(text) = text else {
+                if kind_in(fd, name) == Ok(FileType::Directory) {
+                    place.truncate(above);
+                    found.odd.push([place.as_bytes(), name.to_bytes()].concat());
+                }
+                continue;
+            };
             let git = is_protected_name(name.to_bytes());
             let of_repository = is_of_repository(text);
             let looked_at = part == Part::Files && is_looked_at(name.to_bytes(), everywhere);
@@ -228,6 +249,11 @@ fn holds_passwords(root: &SearchRoot<'_>, path: &WorkPath) -> bool {
         && root.jail.small_text(path, MOST_SETTINGS).is_none_or(|text| holds_credentials(&text))
 }
 
+/// Whether a name can be part of a path of the workspace.
+fn is_plain_name(name: &str, top: bool) -> bool {
+    !name.chars().any(char::is_control) && !(top && name.starts_with('~'))
+}
+
 /// Whether a name may be part of a repository that is not in a `.git`.
 fn is_of_repository(name: &str) -> bool {
     let known = ["HEAD", "objects", "refs", HOOKS].iter();
@@ -273,10 +299,10 @@ mod tests {
         let (jail, stop) = (Jail::open(root).expect("a folder"), CancellationToken::new());
         let search = SearchRoot { jail: &jail, root, hidden: &Hidden::default(), stop: &stop };
         let mut found = vec![];
-        let complete = names.walk(&search, |name, masked| {
+        let walked = names.walk(&search, |name, masked| {
             found.push(if masked { format!("({})", name.path) } else { name.path.to_string() });
         });
-        assert!(complete);
+        assert!(walked.complete);
         found.sort();
         found
     }

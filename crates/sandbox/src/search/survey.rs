@@ -11,6 +11,7 @@ use types::{WorkPath, holds_key};
 
 use super::hidden::Judged;
 use super::notable::{MAX_ENTRIES, Notable, NotableNames, is_looked_at};
+use super::odd::OddPath;
 use super::walk::SearchRoot;
 use crate::jail::Links;
 
@@ -28,6 +29,8 @@ pub(crate) struct Survey {
     pub(crate) settings: Vec<WorkPath>,
     /// Folders above paths that no command may see: moved away, they would let something else take their place.
     pub(crate) pinned: Vec<WorkPath>,
+    /// Settings below folders whose names are no paths.
+    pub(crate) odd: BTreeSet<OddPath>,
     /// Whether the survey is complete.
     pub(crate) complete: bool,
 }
@@ -35,7 +38,8 @@ pub(crate) struct Survey {
 impl Survey {
     /// Adds what was found in another layer of the same workspace.
     pub(crate) fn add(&mut self, other: Self) {
-        let Self { hidden, never, settings, pinned, complete } = other;
+        let Self { hidden, never, settings, pinned, odd, complete } = other;
+        self.odd.extend(odd);
         for (all, more) in
             [(&mut self.hidden, hidden), (&mut self.settings, settings), (&mut self.pinned, pinned)]
         {
@@ -76,19 +80,21 @@ impl SearchRoot<'_> {
                 Judged { .. } => {}
             }
         };
-        found.complete = names.walk(self, each);
+        let walked = names.walk(self, each);
+        found.complete = walked.complete;
+        found.odd = self.odd_settings(walked.odd);
         found
     }
 
-    /// Files and links that are settings, locations of keys, or Bosun's own.
-    pub(crate) fn guarded(&self, names: &mut NotableNames) -> Vec<WorkPath> {
+    /// Files and links that are settings, locations of keys, or Bosun's own; and settings whose names are no paths.
+    pub(crate) fn guarded(&self, names: &mut NotableNames) -> (Vec<WorkPath>, BTreeSet<OddPath>) {
         let mut found = Vec::new();
-        names.walk(self, |name, _| {
+        let walked = names.walk(self, |name, _| {
             if !name.folder && (name.judged.settings || name.judged.never) {
                 found.push(name.path.clone());
             }
         });
-        found
+        (found, self.odd_settings(walked.odd))
     }
 
     /// Files that contain a key, detected by their content.

@@ -62,6 +62,7 @@ all![
     reach::keys_are_out_of_reach_of_commands_and_tools,
     reach::settings_are_as_they_were_after_a_command,
     reach::settings_are_as_they_were_also_without_a_sandbox,
+    reach::settings_below_names_that_are_no_paths_are_removed,
     reach::passwords_in_the_settings_of_repositories_are_hidden,
     reach::no_command_leaves_a_repository_that_runs_something,
     reach::a_file_that_the_plan_names_may_be_written,

@@ -100,6 +100,32 @@ pub(crate) async fn settings_are_as_they_were_also_without_a_sandbox(fixture: Fi
     tried(&fixture, &env).await;
 }
 
+/// Folders whose names are no paths of a workspace, with settings in them.
+const ODD: &str = r#"for top in "$(printf 'a\nb')" "$(printf 'c\351')" "$(printf 'd\t')" '~'; do
+     mkdir -p "$top/.vscode" "$top/r/.git/objects" "$top/bare/objects" "$top/bare/refs" "$top/bare/hooks"
+     echo x > "$top/.vscode/tasks.json"; echo x > "$top/fine"; echo 'ref: refs/heads/main' > "$top/bare/HEAD"
+     echo x > "$top/r/.git/config"; echo x > "$top/bare/config"; echo x > "$top/bare/hooks/post-checkout"
+     ln -s /etc "$top/link"
+     done; echo ready"#;
+
+pub(crate) async fn settings_below_names_that_are_no_paths_are_removed(fixture: Fixture) {
+    use std::os::unix::ffi::OsStrExt as _;
+    put(&fixture, "b\u{7}/.vscode/tasks.json", "before");
+    let env = fixture.env().guarding_settings(vec![], None);
+    let output = run(&env, ODD, Millis::seconds(60)).await.output;
+    assert!(output.contains("ready") && output.contains("which ask"), "{output}");
+    for top in [&b"a\nb"[..], b"c\xe9", b"d\t", b"~"] {
+        let top = fixture.ws().join(std::ffi::OsStr::from_bytes(top));
+        assert!(top.join("fine").is_file() && top.join("bare/HEAD").is_file(), "{output}");
+        for gone in
+            [".vscode/tasks.json", "r/.git/config", "bare/config", "bare/hooks/post-checkout"]
+        {
+            assert!(!top.join(gone).exists(), "{} {gone}: {output}", top.display());
+        }
+    }
+    assert_eq!(text(&fixture, "b\u{7}/.vscode/tasks.json"), "before", "the person's own stays");
+}
+
 /// Every way in which git finds a repository whose settings run a program, below a workspace that is in one.
 const REPOSITORIES: &str = "evil='[core]\n\tfsmonitor = touch ran\n'; \
      mkdir -p sub/.git/objects sub/.git/refs; echo 'ref: refs/heads/main' > sub/.git/HEAD; \
