@@ -80,6 +80,22 @@ impl Home {
         self.with(journal, Order::Arrival).await
     }
 
+    /// The same, for commands that need complete summaries: where an older version wrote some of them, the journal is
+    /// opened for writing if possible, so that they are replaced once.
+    pub(crate) async fn read_complete(&self) -> anyhow::Result<Bosun> {
+        let bosun = self.read(false).await?;
+        if !bosun.has_older_summaries().await? {
+            return Ok(bosun);
+        }
+        match SqliteJournal::open(&self.journal()?).await {
+            Ok(journal) => Ok(Bosun::new(Config::new(Arc::new(journal), self.folder()?))),
+            Err(error) => {
+                tracing::debug!(%error, "summaries are not stored");
+                Ok(bosun)
+            }
+        }
+    }
+
     /// Path of the journal.
     pub(crate) fn journal(&self) -> anyhow::Result<PathBuf> {
         Ok(self.folder()?.join("journal.db"))

@@ -34,7 +34,7 @@ pub use response::{
 pub use sarif::sarif;
 pub use session::SessionStream;
 pub use state::{ProjectState, project_state};
-pub use stats::{AttemptCost, Forecasts, Share, Stats, rounded_percent};
+pub use stats::{Forecasts, Share, Stats, rounded_percent};
 pub use strict::{StrictLog, error_object};
 pub use transcript::{
     EntryKind, TranscriptEntry, TranscriptReader, escaped_html, transcript_html,

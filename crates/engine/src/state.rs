@@ -8,6 +8,7 @@ mod budget_state;
 mod change;
 mod check_results;
 mod checks;
+mod figures;
 mod forecast;
 mod metrics;
 mod progress;
@@ -35,6 +36,7 @@ use rules::ledger::Ledger;
 pub(crate) use breaker::{Breakers, Hold};
 pub(crate) use budget_state::BudgetState;
 pub(crate) use check_results::CheckResults;
+use figures::Tally;
 pub(crate) use forecast::cost;
 use metrics::RunMetrics;
 pub(crate) use questions::{Question, Standstill};
@@ -94,6 +96,7 @@ pub struct Run {
     /// Why it is over, unless it is done.
     ended_by: Option<Decision>,
     notes: RunMetrics,
+    tally: Tally,
 }
 
 /// A reason to end a run early. The first of them is the one that is reported.
@@ -160,6 +163,7 @@ impl Run {
             finished: None,
             ended_by: None,
             notes: RunMetrics::default(),
+            tally: Tally::default(),
         }
     }
 

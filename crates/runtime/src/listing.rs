@@ -160,7 +160,7 @@ impl Bosun {
         let stored = summary.as_ref().and_then(read);
         let mut found = match stored {
             Some(listed) => Found::new(listed, summary.and_then(|summary| summary.whole)),
-            None => self.fold_one(&log).await?.0,
+            None => self.fold_one(&log.log).await?.0,
         };
         if let Some(place) = place {
             found.works_in(place);
@@ -185,28 +185,46 @@ impl Bosun {
     pub async fn fill_in_summaries(&self) -> Result<usize, Error> {
         let mut filled = 0;
         for (log, summary) in self.services.journal.summaries(false).await? {
-            if summary.as_ref().and_then(read).is_none()
-                && let (_, Some(summary)) = self.fold_one(&log).await?
+            if !summary.as_ref().and_then(read).is_some_and(|listed| listed.is_complete())
+                && let (_, Some((seq, summary))) = self.fold_one(&log.log).await?
             {
-                self.services.journal.put_summary(&log.log, log.last_seq, summary).await?;
+                self.services.journal.put_summary(&log.log, seq, summary).await?;
                 filled += 1;
             }
         }
         Ok(filled)
     }
 
-    /// Folds one log without a summary.
-    async fn fold_one(&self, log: &LogSummary) -> Result<(Found, Option<Summary>), Error> {
-        match self.folded(&log.log).await {
-            Ok((listed, summary)) => {
+    /// Whether an older version wrote a summary that has less than this one keeps.
+    pub async fn has_older_summaries(&self) -> Result<bool, Error> {
+        let stored = self.services.journal.summaries(false).await?;
+        let mut listed = stored.iter().filter_map(|(_, summary)| summary.as_ref().and_then(read));
+        Ok(listed.any(|listed| !listed.is_complete()))
+    }
+
+    /// Folds a log and stores its summary, if the journal can be written.
+    pub(crate) async fn renew_summary(&self, log: &LogId) -> Result<Found, Error> {
+        let (found, summary) = self.fold_one(log).await?;
+        if let Some((seq, summary)) = summary
+            && let Err(error) = self.services.journal.put_summary(log, seq, summary).await
+        {
+            tracing::debug!(%error, %log, "a summary was not stored");
+        }
+        Ok(found)
+    }
+
+    /// Folds one log. The summary comes with the number of the last line.
+    async fn fold_one(&self, log: &LogId) -> Result<(Found, Option<(u64, Summary)>), Error> {
+        match self.folded(log).await {
+            Ok((listed, seq, summary)) => {
                 let view = summary.as_ref().and_then(|summary| summary.whole.clone());
-                Ok((Found::new(listed, view), summary))
+                Ok((Found::new(listed, view), summary.map(|summary| (seq, summary))))
             }
             Err(error) => Ok((Found::unreadable(error)?, None)),
         }
     }
 
-    async fn folded(&self, log: &LogId) -> Result<(Listed, Option<Summary>), Error> {
+    async fn folded(&self, log: &LogId) -> Result<(Listed, u64, Option<Summary>), Error> {
         match self.first_event(log).await? {
             Some(Event::SessionStarted { brief, .. }) => {
                 let policy = self.policy_of(&log.run, brief.policy).await?;
@@ -224,11 +242,11 @@ impl Bosun {
         &self,
         mut machine: M,
         log: &LogId,
-    ) -> Result<(Listed, Option<Summary>), Error> {
-        event_loop::fold(&mut machine, log, &*self.services.journal).await?;
+    ) -> Result<(Listed, u64, Option<Summary>), Error> {
+        let seq = event_loop::fold(&mut machine, log, &*self.services.journal).await?;
         let listed = machine.listed().ok_or_else(|| no_request(&log.run))?;
         let summary = event_loop::summary(&machine, &listed);
-        Ok((listed, summary))
+        Ok((listed, seq, summary))
     }
 
     /// The policy of a run, read once for all runs that share it. Blobs are addressed by hash, so an unreadable policy

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Effort, ModelRef, Money, RunId, SessionState, Settling, Spend, Status, Timestamp, Usage,
-    headline,
+    AttemptId, Effort, ModelRef, Money, RoleId, RunId, SessionState, Settling, Spend, Status,
+    Timestamp, Usage, headline,
 };
 
 /// Maximum length of a stored text.
@@ -51,6 +51,41 @@ pub struct ListedRun {
     /// What it has spent, where the list was written by a version that keeps it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spend>,
+    /// What it adds to statistics; `None` in a list written by an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figures: Option<Box<RunFigures>>,
+}
+
+/// What a run adds to statistics. What a fork has from its origin is not in it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct RunFigures {
+    /// The number of finished tasks.
+    pub finished: u64,
+    /// Those of them whose first attempt was accepted.
+    pub first_pass: u64,
+    /// The number of tasks that are over and took more than one attempt.
+    pub retried: u64,
+    /// Those of them that are finished.
+    pub recovered: u64,
+    /// The number of questions asked of people.
+    pub questions: u64,
+    /// The forecast in tokens, if the run was successful and had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<u64>,
+    pub spent: Spend,
+    /// What its attempts cost, by role and model.
+    pub attempts: Vec<AttemptCost>,
+    /// Attempts that broke off without an account of themselves. Their logs tell whether they began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken: Vec<AttemptId>,
+}
+
+/// The cost of attempts in one role with one model, which is the one that they started with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AttemptCost {
+    pub role: RoleId,
+    pub model: ModelRef,
+    pub spent: Spend,
 }
 
 impl ListedRun {
@@ -96,7 +131,8 @@ pub struct ListedQuestion {
 }
 
 impl Listed {
-    /// The version of this format. A summary with another version is ignored, and its log is read.
+    /// The version of this format. A summary with another version is ignored, and its log is read. What is merely added
+    /// gets no new version: it is missing in older summaries, which are replaced as soon as it is needed.
     pub const FORM: u32 = 1;
 
     #[must_use]
@@ -104,6 +140,15 @@ impl Listed {
         match self {
             Self::Run(run) => run.started,
             Self::Session(session) => session.started,
+        }
+    }
+
+    /// Whether it has everything that this version keeps.
+    #[must_use]
+    pub const fn is_complete(&self) -> bool {
+        match self {
+            Self::Run(run) => run.figures.is_some(),
+            Self::Session(_) => true,
         }
     }
 

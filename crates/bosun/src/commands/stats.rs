@@ -14,7 +14,7 @@ use crate::print;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 pub(crate) async fn stats(home: &Home, args: &args::Stats) -> anyhow::Result<Exit> {
-    let bosun = home.read(false).await?;
+    let bosun = home.read_complete().await?;
     let since = args.since.map(|since| match since {
         Since::Date(date) => date,
         Since::Days(days) => {

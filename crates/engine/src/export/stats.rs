@@ -1,11 +1,11 @@
 //! Figures over many runs: completion, first-pass and recovery rates, forecast and actual cost, and cost by role. A
-//! fold over views; no decision uses it.
+//! sum over the entries of lists; no decision uses it.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use types::{ModelRef, RoleId, RunView, Spend, Status, TaskStage, TaskView};
+use types::{ListedRun, ModelRef, RoleId, RunFigures, Spend, Status};
 
 /// A part of a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
@@ -46,18 +46,10 @@ pub struct Stats {
     pub by_project: BTreeMap<String, Spend>,
 }
 
-/// The cost of one attempt, with its role and model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AttemptCost {
-    pub role: RoleId,
-    pub model: ModelRef,
-    pub spent: Spend,
-}
-
 impl Share {
-    fn count(&mut self, is: bool) {
-        self.of += 1;
-        self.are += u64::from(is);
+    fn add(&mut self, of: u64, are: u64) {
+        self.of += of;
+        self.are += are;
     }
 
     /// The share in percent, if there is one.
@@ -74,62 +66,60 @@ pub const fn rounded_percent(part: u64, whole: u64) -> Option<u64> {
 }
 
 impl Stats {
-    /// Adds a run. For a fork, `before` is its state when it was forked, which counts for the original run.
-    pub fn add(&mut self, view: &RunView, before: Option<&RunView>, attempts: &[AttemptCost]) {
+    /// Adds a run, with its figures and those of its attempts that have an account.
+    pub fn add(&mut self, run: &ListedRun, figures: &RunFigures) {
         self.runs += 1;
-        *self.by_status.entry(view.status_word()).or_default() += 1;
-        let over = view.ended.is_some();
-        if over && !matches!(view.status, Status::Refused | Status::Cancelled) {
-            self.completed.count(view.status == Status::Done);
+        *self.by_status.entry(run.status_word()).or_default() += 1;
+        if run.ended.is_some() && !matches!(run.status, Status::Refused | Status::Cancelled) {
+            self.completed.add(1, u64::from(run.status == Status::Done));
         }
-        let finished_before = |task: &TaskView| {
-            let same = |old: &&TaskView| old.id == task.id && old.stage == TaskStage::Finished;
-            before.is_some_and(|before| before.tasks.iter().any(|old| same(&old)))
-        };
-        for task in view.tasks.iter().filter(|task| !finished_before(task)) {
-            let finished = task.stage == TaskStage::Finished;
-            if finished {
-                self.first_pass.count(task.attempts == 1);
-            }
-            if task.attempts > 1 && (over || finished) {
-                self.recovered.count(finished);
-            }
+        self.first_pass.add(figures.finished, figures.first_pass);
+        self.recovered.add(figures.retried, figures.recovered);
+        self.questions += figures.questions;
+        if let Some(forecast) = figures.forecast {
+            self.forecast.add(forecast, run.spent.unwrap_or_default().tokens);
         }
-        let asked_before = before.map_or(0, |before| before.questions.len());
-        self.questions += view.questions.len().saturating_sub(asked_before) as u64;
-        self.compare(view);
-        let spent = view.spent.less(before.map(|before| before.spent).unwrap_or_default());
-        self.spent = self.spent.plus(spent);
-        let project = self.by_project.entry(view.repository.clone()).or_default();
-        *project = project.plus(spent);
-        for attempt in attempts {
-            for (all, name) in [
-                (&mut self.by_model, attempt.model.to_string()),
-                (&mut self.by_role, attempt.role.to_string()),
-            ] {
-                let spent = all.entry(name).or_default();
-                *spent = spent.plus(attempt.spent);
-            }
+        self.spent = self.spent.plus(figures.spent);
+        let project = self.by_project.entry(run.repository.clone()).or_default();
+        *project = project.plus(figures.spent);
+        for attempt in &figures.attempts {
+            self.add_attempt(&attempt.role, &attempt.model, attempt.spent);
         }
     }
 
-    fn compare(&mut self, view: &RunView) {
-        let Some(forecast) = view.forecast.as_ref().filter(|_| view.status == Status::Done) else {
-            return;
-        };
-        self.forecast.runs += 1;
-        self.forecast.forecast_tokens += forecast.tokens;
-        self.forecast.spent_tokens += view.spent.tokens;
-        let off = forecast.tokens.abs_diff(view.spent.tokens);
-        self.forecast.within_a_tenth += u64::from(off * 10 <= forecast.tokens);
+    /// Adds attempts in this role with this model.
+    pub fn add_attempt(&mut self, role: &RoleId, model: &ModelRef, took: Spend) {
+        for (all, name) in
+            [(&mut self.by_model, model.to_string()), (&mut self.by_role, role.to_string())]
+        {
+            let spent = all.entry(name).or_default();
+            *spent = spent.plus(took);
+        }
+    }
+}
+
+impl Forecasts {
+    fn add(&mut self, forecast: u64, spent: u64) {
+        self.runs += 1;
+        self.forecast_tokens += forecast;
+        self.spent_tokens += spent;
+        self.within_a_tenth += u64::from(forecast.abs_diff(spent) * 10 <= forecast);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{new_run, planned};
-    use types::Timestamp;
+    use crate::Machine as _;
+    use crate::testing::planned;
+    use types::{AttemptCost, Listed, Timestamp};
+
+    fn listed() -> ListedRun {
+        match planned("T1 a").machine.listed() {
+            Some(Listed::Run(listed)) => listed,
+            other => panic!("{other:?}"),
+        }
+    }
 
     fn cost(role: &'static str, tokens: u64) -> AttemptCost {
         let model = "a/b".parse().expect("a model");
@@ -139,21 +129,26 @@ mod tests {
 
     #[test]
     fn figures_are_the_sum_of_the_runs() {
-        let at = Timestamp::from_millis(0);
-        let mut view = planned("T1 a; T2 b").machine.view(at);
-        let mut stats = Stats::default();
-        stats.add(&view, None, &[cost("planner", 10), cost("coder", 20)]);
+        let (mut run, mut stats) = (listed(), Stats::default());
+        let attempts = vec![cost("planner", 10), cost("coder", 20)];
+        stats.add(&run, &RunFigures { attempts, ..RunFigures::default() });
         assert_eq!(stats.completed, Share::default(), "it is not over");
         assert_eq!(stats.completed.percent(), None);
-        (view.status, view.ended) = (Status::Done, Some(at));
-        for (task, attempts) in view.tasks.iter_mut().zip([1, 3]) {
-            (task.stage, task.attempts) = (TaskStage::Finished, attempts);
-        }
-        stats.add(&view, None, &[cost("coder", 5)]);
-        (view.status, view.tasks[1].stage) = (Status::Failed, TaskStage::Failed);
-        stats.add(&view, None, &[]);
-        (view.status, view.tasks) = (Status::Refused, vec![]);
-        stats.add(&view, None, &[]);
+        (run.status, run.ended) = (Status::Done, Some(Timestamp::default()));
+        let mut figures = RunFigures {
+            finished: 2,
+            first_pass: 1,
+            retried: 1,
+            recovered: 1,
+            attempts: vec![cost("coder", 5)],
+            ..RunFigures::default()
+        };
+        stats.add(&run, &figures);
+        (run.status, figures.finished, figures.recovered) = (Status::Failed, 1, 0);
+        figures.attempts.clear();
+        stats.add(&run, &figures);
+        run.status = Status::Refused;
+        stats.add(&run, &RunFigures::default());
         assert_eq!((stats.runs, stats.completed), (4, Share { of: 2, are: 1 }));
         assert_eq!(stats.first_pass, Share { of: 3, are: 2 });
         assert_eq!(stats.recovered, Share { of: 2, are: 1 });
@@ -164,37 +159,11 @@ mod tests {
     }
 
     #[test]
-    fn what_a_fork_has_from_its_origin_is_not_counted_again() {
-        let at = Timestamp::from_millis(0);
-        let mut before = planned("T1 a; T2 b").machine.view(at);
-        (before.tasks[0].stage, before.tasks[0].attempts) = (TaskStage::Finished, 1);
-        before.spent.tokens = 70;
-        let mut view = before.clone();
-        (view.tasks[1].stage, view.tasks[1].attempts) = (TaskStage::Finished, 2);
-        (view.spent.tokens, view.escalated) = (100, true);
-        let mut stats = Stats::default();
-        stats.add(&view, Some(&before), &[cost("coder", 30)]);
-        assert_eq!((stats.spent.tokens, stats.first_pass), (30, Share { of: 1, are: 0 }));
-        assert_eq!(stats.by_project.values().map(|spent| spent.tokens).sum::<u64>(), 30);
-        assert_eq!(stats.by_status["escalated"], 1);
-    }
-
-    #[test]
     fn a_forecast_is_compared_with_what_was_spent() {
-        let mut view = new_run().machine.view(Timestamp::from_millis(0));
-        view.status = Status::Done;
-        let forecast = |tokens| types::Forecast {
-            from: types::ForecastBasis::Plan,
-            tokens,
-            money: None,
-            time_ms: None,
-            reserve_percent: 20,
-        };
-        let mut stats = Stats::default();
-        for (tokens, spent) in [(1_000, 1_100), (1_000, 1_101), (1_000, 900)] {
-            view.forecast = Some(forecast(tokens));
-            view.spent.tokens = spent;
-            stats.add(&view, None, &[]);
+        let (mut run, mut stats) = (listed(), Stats::default());
+        for (forecast, tokens) in [(1_000, 1_100), (1_000, 1_101), (1_000, 900)] {
+            run.spent = Some(Spend { tokens, ..Spend::default() });
+            stats.add(&run, &RunFigures { forecast: Some(forecast), ..RunFigures::default() });
         }
         assert_eq!((stats.forecast.runs, stats.forecast.within_a_tenth), (3, 2));
         assert_eq!((stats.forecast.forecast_tokens, stats.forecast.spent_tokens), (3_000, 3_101));

@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use types::{
-    Assignment, AttachmentKind, AttemptId, Brief, Check, Ending, ModelRef, ReplyRule, Request,
-    RoleId, Sensitive, Spec, Task, WorkPath,
+    Assignment, AttachmentKind, AttemptId, Brief, Check, Ending, ReplyRule, Request, RoleId,
+    Sensitive, Spec, Task, WorkPath,
 };
 
 use crate::stages::{baseline, brief_json, intent};
@@ -19,16 +19,13 @@ const MOST_FAILING: usize = 20;
 
 pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brief {
     let role = run.policy().roles.get(&running.role);
-    let of_role = || role.and_then(|role| role.model.clone());
-    let of_request = || run.request().map(|request| request.model.clone());
-    let model = running.model.clone().or_else(of_role).or_else(of_request);
     let (told, shows) = said(run, attempt, running);
     let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
     Brief {
         run: run.id().clone(),
         attempt: attempt.clone(),
         role: running.role.clone(),
-        model: model.unwrap_or_else(no_model),
+        model: run.model_for(&running.role, running.model.as_ref()),
         server: run.request().and_then(|request| request.server.clone()),
         system: match role {
             // A role with a contract gets everything in its first message.
@@ -116,11 +113,6 @@ fn goal(run: &Run, task: Option<&Task>) -> String {
 #[must_use]
 pub fn documents(run: &Run, role: &RoleId) -> Vec<WorkPath> {
     intent::given(run, intent::side(run, role)).into_iter().cloned().collect()
-}
-
-#[expect(clippy::expect_used, reason = "the text is fixed and is a model's name")]
-fn no_model() -> ModelRef {
-    "none/none".parse().expect("none/none names a model")
 }
 
 fn system(run: &Run, running: &Running, prompt: &str, task: Option<(usize, &Task)>) -> String {

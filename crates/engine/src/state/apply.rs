@@ -11,11 +11,11 @@ use super::change::{change, reject};
 use super::checks::{
     all_checks, finish_check, finish_merge, set_checks_aside, start_check, take_off,
 };
-use super::progress;
 use super::questions::{Answered, Question};
 use super::review_state::Reviewed;
 use super::task_state::{CheckState, Last, Running, TaskState, TaskStatus};
 use super::{Asked, Run, Stop, answers};
+use super::{figures, progress};
 use rules::dag;
 use rules::ledger::{Ledger, claim, narrower};
 
@@ -24,6 +24,7 @@ impl Run {
     pub(crate) fn take(&mut self, event: &Event, at: Timestamp) {
         take(self, event.clone(), at);
         progress::note(self, event, at);
+        figures::note(self, event);
         let still = self.stands_still();
         self.standstill.note(still, at);
     }

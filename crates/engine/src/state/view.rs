@@ -167,6 +167,7 @@ impl Run {
             branch: self.branch(),
             follows: asked.request.follows.clone(),
             spent: Some(self.known_spent()),
+            figures: Some(Box::new(self.figures())),
         }))
     }
 }

@@ -93,6 +93,7 @@ mod tests {
             branch: "bosun/x".to_owned(),
             follows: None,
             spent: None,
+            figures: None,
         };
         let found = Found::Run { listed, view: None };
         let (started, updated) = (Timestamp::default(), Timestamp::default());

@@ -1,6 +1,6 @@
 //! Removing runs: their lines, summaries and commands, with a record of the end of each log; then unreferenced blobs.
 //! Atomic, in the writer's transaction. A log in use stays, and blobs stay while another process has the journal
-//! open: it may be about to write a reference to one.
+//! open: it may be about to write a reference to one. A dry run looks at the same rows and removes none.
 
 use std::collections::HashMap;
 use std::io;
