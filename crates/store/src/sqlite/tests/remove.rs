@@ -3,6 +3,8 @@
 use rusqlite::Connection;
 use types::BlobRef;
 
+use super::super::lock::Locks;
+use super::super::remove;
 use super::*;
 use crate::{Removal, Removed};
 
@@ -87,4 +89,21 @@ async fn what_somebody_works_on_or_may_be_about_to_name_stays() {
     }
     assert_eq!((swept.in_use, swept.blobs), (false, 1), "{swept:?}");
     here.blob(&own.digest).await.expect_err("it is gone");
+}
+
+/// Only the list of what would go is written, and taken back.
+#[tokio::test]
+async fn a_dry_run_removes_no_line_for_the_moment_either() {
+    let (_folder, path) = folder();
+    let journal = open(&path).await;
+    run_with_blobs(&journal, "r_aa").await;
+    drop(journal);
+    let connection = Connection::open(&path).expect("a connection");
+    let locks = Locks::open(&path).expect("the lock file");
+    let removal = removal(&["r_aa"], true);
+    let (would, _guards) =
+        remove::remove(&connection, &locks, &removal).expect("it is read").expect("a dry run");
+    assert_eq!((would.runs.len(), would.logs, would.lines), (1, 2, 4));
+    assert_eq!(connection.total_changes(), would.logs);
+    assert!(locks.hold(1).expect("a lock").is_some(), "no log is locked");
 }
