@@ -96,7 +96,7 @@ pub struct Run {
     /// Why it is over, unless it is done.
     ended_by: Option<Decision>,
     notes: RunMetrics,
-    tally: Tally,
+    tally: Box<Tally>,
 }
 
 /// A reason to end a run early. The first of them is the one that is reported.
@@ -163,7 +163,7 @@ impl Run {
             finished: None,
             ended_by: None,
             notes: RunMetrics::default(),
-            tally: Tally::default(),
+            tally: Box::default(),
         }
     }
 

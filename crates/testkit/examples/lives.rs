@@ -1,6 +1,6 @@
 //! Benchmark of long lives: a journal with ten thousand runs and a hundred thousand events, a run of a hundred thousand
-//! events, a session of five thousand turns. Measures listing them, picking an open run to resume, and loading the long
-//! ones. The events are real, from scenarios played first; no model is called.
+//! events, a session of five thousand turns. Measures listing and counting them, what gc would remove, picking an open run
+//! to resume, and loading the long ones. The events are real, from scenarios played first; no model is called.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use runtime::store::SqliteJournal;
-use runtime::{Bosun, Config, Found, presets};
+use runtime::{Bosun, Config, Found, GcRules, presets};
 use testkit::stored::{keep_policy, sample_events, store_run, store_short_runs};
 use testkit::{Scenario, scenarios, talk};
 use types::{Envelope, Event, Status};
@@ -35,10 +35,11 @@ async fn measure() -> anyhow::Result<ExitCode> {
     let start = Instant::now();
     let filled = bosun.fill_in_summaries().await?;
     println!("{:>8} ms to fold and summarize {filled} logs, once", start.elapsed().as_millis());
-    drop(bosun);
+    drop((bosun, journal));
     let mut late = false;
     // As in a new process: nothing is cached.
-    let bosun = Bosun::new(Config::new(Arc::new(SqliteJournal::open(&path).await?), folder.path()));
+    let opened = SqliteJournal::open(&path).await?;
+    let bosun = Bosun::new(Config::new(Arc::new(opened.clone()), folder.path()));
     let mut took = |what: &str, start: Instant| {
         let millis = start.elapsed().as_millis();
         late |= millis > MOST && !cfg!(debug_assertions);
@@ -50,6 +51,13 @@ async fn measure() -> anyhow::Result<ExitCode> {
     let start = Instant::now();
     bosun.overview(true).await?;
     took("list them with the whole view of each that is over", start);
+    let start = Instant::now();
+    let counted = bosun.stats(None, &|_| true).await?.runs;
+    took(&format!("count {counted} of them for statistics"), start);
+    let start = Instant::now();
+    let rules = GcRules { keep_days: 1, keep: 0, results: true, sessions: true, dry_run: true };
+    let would = bosun.collect_garbage(&opened, rules, "nobody").await?.removed.runs.len();
+    took(&format!("find the {would} that gc would remove"), start);
     let start = Instant::now();
     let open = |status| matches!(status, Status::Running | Status::Waiting);
     let picked = bosun
