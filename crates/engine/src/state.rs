@@ -18,6 +18,7 @@ mod reopen;
 mod review_state;
 mod reviews;
 mod standing;
+mod tally;
 mod task_state;
 mod view;
 
@@ -36,10 +37,10 @@ use rules::ledger::Ledger;
 pub(crate) use breaker::{Breakers, Hold};
 pub(crate) use budget_state::BudgetState;
 pub(crate) use check_results::CheckResults;
-use figures::Tally;
 pub(crate) use forecast::cost;
 use metrics::RunMetrics;
 pub(crate) use questions::{Question, Standstill};
+use tally::Tally;
 pub(crate) use task_state::{Branch, CheckState, Running, TaskState, TaskStatus, TrialState};
 
 /// The state of a run.

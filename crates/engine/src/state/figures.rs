@@ -1,35 +1,12 @@
 //! What a run adds to statistics over many runs, updated with each event. No decision uses it.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use types::{
-    AttemptCost, AttemptId, Digest, Event, ModelRef, RoleId, RunFigures, Spend, Status, TaskId,
-    TaskStage,
+    AttemptCost, Digest, Event, ModelRef, RoleId, RunFigures, Spend, Status, TaskId, TaskStage,
 };
 
+use super::tally::Before;
 use super::task_state::TaskState;
 use super::{Run, forecast};
-
-/// What was counted so far.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Tally {
-    /// The number of lines of the log.
-    lines: u64,
-    /// What a fork has from its origin, and counts there.
-    before: Before,
-    /// The role and the model of each attempt in progress.
-    open: BTreeMap<AttemptId, (RoleId, ModelRef)>,
-    /// The cost of finished attempts.
-    costs: BTreeMap<(RoleId, ModelRef), Spend>,
-    broken: Vec<AttemptId>,
-}
-
-#[derive(Debug, Clone, PartialEq, Default)]
-struct Before {
-    finished: BTreeSet<TaskId>,
-    questions: usize,
-    spent: Spend,
-}
 
 /// Counts an event, which was applied already.
 pub(super) fn note(run: &mut Run, event: &Event) {

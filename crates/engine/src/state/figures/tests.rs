@@ -1,7 +1,9 @@
 //! What a run keeps for statistics is what a reader of its whole log counts; of a fork, only what came after its origin.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
-use types::{Forked, RunView, TaskView, Timestamp};
+use types::{AttemptId, Forked, RunView, TaskView, Timestamp};
 
 use super::*;
 use crate::Machine as _;
