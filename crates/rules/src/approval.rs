@@ -38,15 +38,8 @@ const READ_BY: [(&[&str], &[&str]); 18] = [
 ];
 
 /// Options whose value is the folder where such a program starts.
-const FOLDER_OPTIONS: [&str; 7] = [
-    "-C",
-    "--chdir",
-    "--directory",
-    "--prefix",
-    "--cwd",
-    "--project-directory",
-    "--dir",
-];
+const FOLDER_OPTIONS: [&str; 7] =
+    ["-C", "--chdir", "--directory", "--prefix", "--cwd", "--project-directory", "--dir"];
 
 /// What a word begins with if it names a file in the folder of the command.
 const HERE: [&str; 4] = ["$PWD/", "${PWD}/", "~+/", "$(pwd)/"];

@@ -54,6 +54,11 @@ impl Part {
         assigns.chain(words).chain(redirections).collect::<Vec<_>>().join(" ")
     }
 
+    /// The value that it gives a variable.
+    pub(crate) fn set(&self, name: &str) -> Option<&Word> {
+        self.assigns.iter().rfind(|(set, _)| set == name).map(|(_, value)| value)
+    }
+
     /// A part for text that could not be read.
     pub(super) fn unclear(why: &'static str, text: String) -> Self {
         let words = vec![Word::unknown(text)];
