@@ -35,7 +35,7 @@ const DOUBT: &str = "accepted the result, although it was in doubt: test.sh pass
 fn an_accepted_doubt_is_in_the_report_the_commits_the_pull_request_and_the_proof() {
     let place = Place::new();
     let (repo, script) = repository(&place, &FILES, SCRIPT);
-    let goal = "Make greet.sh print hello instead of hi";
+    let goal = "Make greet.sh greet in another way";
     let told = Told::of(&place, &run(&repo, &script, goal));
     assert_eq!(told.code, 3, "{}", told.said);
     let good = |args: &[&str]| {

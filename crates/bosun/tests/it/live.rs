@@ -157,7 +157,7 @@ fn a_question_is_answered_while_another_task_goes_on() {
     let second = "call = { tool = \"write_file\", path = \"manual.txt\"";
     let script = script.replace(second, &format!("{hold}{second}"));
     std::fs::write(place.path().join("script.toml"), script).expect("a script");
-    words.extend(["--check".to_owned(), "test ! -e other.txt".to_owned()]);
+    words.extend(["--check".to_owned(), "test ! -e greeting.txt".to_owned()]);
     let screen = Screen::open(&place, place.path(), 120, 50);
     screen.run(&format!("{}; echo left-$?", quoted(&words)));
     let asked = screen.waits_until("a question beside a running task", |screen| {

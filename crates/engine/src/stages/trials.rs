@@ -66,10 +66,12 @@ pub(crate) fn next(run: &Run, task_state: &TaskState) -> Next {
             because.push("it changes no code".to_owned());
             Level::Covered
         }
-        Some(Level::Unproven) => match mutants::keeps(run, task_state, &tried, &mut because) {
-            Ok(level) => level,
-            Err(next) => return next,
-        },
+        Some(Level::Unproven) if mutants::count_here(run) => {
+            match mutants::keeps(run, task_state, &tried, &mut because) {
+                Ok(level) => level,
+                Err(next) => return next,
+            }
+        }
         Some(level) => level,
     };
     Next::Weighed(Weighed { level, because })
@@ -227,7 +229,7 @@ fn of_check(
     } else if shape.code && shape.brings_tests {
         let end = trial(run, task_state, Trial::NewTests, one)?;
         match end.map(|end| (end, fails_anew(one.before, end))) {
-            Some((end, true)) if lacks_names(&end.output.text) => {
+            Some((end, true)) if mutants::count_here(run) && lacks_names(&end.output.text) => {
                 level = mutants::shown(run, task_state, one, because)?;
             }
             Some((_, true)) => {
@@ -252,7 +254,7 @@ fn of_check(
         }
         None if is_untried(task_state, one) => {
             because.push(format!("{name} was not tried with altered expectations"));
-            if shape.code && level == Level::Proven {
+            if shape.code && level == Level::Proven && mutants::count_here(run) {
                 level = level.min(mutants::shown(run, task_state, one, because)?);
             }
         }

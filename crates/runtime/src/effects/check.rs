@@ -75,8 +75,11 @@ impl RunExecutor {
         match self.tree(&job).await? {
             Tree::Untried(why) => Ok(Outcome::Check(untried(why))),
             Tree::OldTests(None, ordered) => {
-                let end = untried("no test of before was changed, but as the goal says".to_owned());
-                Ok(Outcome::Check(CheckEnd { ordered, ..end }))
+                let why = match ordered.is_empty() {
+                    true => "no test of before was changed",
+                    false => "no test of before was changed, but as the goal says",
+                };
+                Ok(Outcome::Check(CheckEnd { ordered, ..untried(why.to_owned()) }))
             }
             Tree::OldTests(Some(commit), ordered) => {
                 let ran = self.run_at(&job, &commit).await?;

@@ -1,7 +1,7 @@
 //! What mutants of the changed lines show: whether checks notice when a line of the change is wrong. How mutants are made
 //! and run is decided elsewhere.
 
-use types::{CheckEnd, Level, Trial, count, one_line};
+use types::{CheckEnd, Level, Trial, Unproven, count, one_line};
 
 use super::doubt::{Next, Tried};
 use super::ends::{self, ends, is_unread, ordered, timed_out};
@@ -12,6 +12,12 @@ use crate::state::Run;
 const MOST_LINES: usize = 3;
 /// The most characters of a line in a sentence.
 const LONGEST: usize = 160;
+
+/// Whether the level decides something, so that mutants are worth their time.
+pub(super) fn count_here(run: &Run) -> bool {
+    let verify = &run.policy().verify;
+    verify.evidence_decides() && verify.unproven == Unproven::Ask
+}
 
 /// The level of a change without a test of its own: covered, if the tests of before notice faults in every part of it,
 /// or if it only takes away what the goal names.
