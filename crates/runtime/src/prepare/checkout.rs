@@ -70,7 +70,7 @@ impl Checkout {
         self.fill_submodules(folder).await?;
         let repo = self.deps.worktrees.repo();
         if self.deps.policy.workspace.lfs {
-            for path in repo.fill_lfs(folder, &self.commit).await? {
+            for path in repo.fill_lfs(folder, &self.commit, &self.deps.base).await? {
                 tracing::warn!(%path, "its LFS object is not in .git/lfs; fetch it with `git lfs fetch`");
             }
         }

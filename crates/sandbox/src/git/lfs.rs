@@ -38,12 +38,23 @@ enum Placed {
 }
 
 impl Repo {
-    /// Replaces the pointers of a commit in a worktree or a checkout; returns those whose objects are missing.
-    pub async fn fill_lfs(&self, dir: &Path, commit: &CommitId) -> Result<Vec<WorkPath>, GitError> {
+    /// Replaces the pointers of a commit in a worktree or a checkout; returns those whose objects are missing. Objects
+    /// that no pointer of `base` names belong to other branches: an agent that writes such a pointer does not get them.
+    pub async fn fill_lfs(
+        &self,
+        dir: &Path,
+        commit: &CommitId,
+        base: &CommitId,
+    ) -> Result<Vec<WorkPath>, GitError> {
         let own = index_of(dir);
         let worktree = if own.exists() { None } else { Some(self.worktree(dir).await?) };
         let (mut missing, mut filled) = (Vec::new(), Vec::new());
-        for pointer in self.pointers(commit).await? {
+        let mut pointers = self.pointers(commit).await?;
+        if commit != base && !pointers.is_empty() {
+            let known = self.pointers(base).await?;
+            pointers.retain(|one| known.iter().any(|known| known.digest == one.digest));
+        }
+        for pointer in pointers {
             let (repo, dir) = (self.clone(), dir.to_owned());
             let path = pointer.path.clone();
             let placed = tokio::task::spawn_blocking(move || repo.place_object(&dir, &pointer));

@@ -55,6 +55,9 @@ pub(super) fn keeps(
                     say(because, format!("it changes nothing but what the goal orders: {names}"));
                     return Ok(Level::Covered);
                 }
+                let why = ends(task_state, one, Trial::Mutated).find_map(|end| end.untried.clone());
+                let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+                say(because, format!("{name} was not tried with faults in the change{why}"));
             }
         }
     }
@@ -95,7 +98,7 @@ pub(super) fn shown(
             Level::Unproven
         }
         None => {
-            say(because, format!("{name} was not tried with faults in the changed lines"));
+            say(because, format!("{name} was not tried with faults in the change"));
             Level::Unproven
         }
     })
@@ -152,7 +155,7 @@ mod tests {
             ("exits 1 failing=a noticed=x,y", Level::Covered, "in one of 2 changed places"),
             ("exits 0 noticed=x unnoticed=y", Level::Unproven, "notices a fault here: y"),
             ("exits 0 untried ordered=fee", Level::Covered, "what the goal orders: fee"),
-            ("exits 0 untried", Level::Unproven, "detects altered expectations"),
+            ("exits 0 untried", Level::Unproven, "faults in the change: nothing to try"),
         ] {
             let mut bench = kept("src/a.py");
             let events = bench.tell("check altered:T1.1/0 exits 1 failing=a");

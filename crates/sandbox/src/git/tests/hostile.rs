@@ -241,7 +241,7 @@ impl World {
         let (repo, tree, start) = (&self.made.repo, self.tree.as_path(), &self.made.start);
         match dice.below(9) {
             0 | 1 => drop(repo.fill_submodules(tree, &self.submodules).await),
-            2 => drop(repo.fill_lfs(tree, start).await),
+            2 => drop(repo.fill_lfs(tree, start, start).await),
             3 => drop(repo.status(tree).await),
             4 => drop(repo.reset(tree, start).await),
             5 => drop(repo.ignored_since(tree, AT).await),

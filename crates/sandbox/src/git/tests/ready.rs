@@ -124,7 +124,7 @@ async fn lfs_pointers_are_replaced_by_objects_that_are_here_and_are_no_change() 
     let object = format!("lfs/objects/{}/{}/{name}", &name[..2], &name[2..4]);
     put(made.repo.common_dir(), &object, "photo");
     let tree = made.worktree("t").await;
-    let missing = made.repo.fill_lfs(&tree, &made.start).await.expect("filled");
+    let missing = made.repo.fill_lfs(&tree, &made.start, &made.start).await.expect("filled");
     assert_eq!(missing, ["b.bin".parse().expect("a path")]);
     assert_eq!(std::fs::read_to_string(tree.join("a.bin")).expect("a file"), "photo");
     assert!(std::fs::read_to_string(tree.join("b.bin")).expect("a file").starts_with("version"));
@@ -132,11 +132,36 @@ async fn lfs_pointers_are_replaced_by_objects_that_are_here_and_are_no_change() 
     // The tree of a check is no worktree.
     let checkout = made.dir.path().join("checkout");
     made.repo.checkout(&checkout, &made.start).await.expect("a checkout");
-    let missing = made.repo.fill_lfs(&checkout, &made.start).await.expect("filled");
+    let missing = made.repo.fill_lfs(&checkout, &made.start, &made.start).await.expect("filled");
     assert_eq!(missing, ["b.bin".parse().expect("a path")]);
     assert_eq!(std::fs::read_to_string(checkout.join("a.bin")).expect("a file"), "photo");
     assert!(made.repo.rewritten(&checkout).await.expect("an answer").is_empty());
     assert_eq!(git(&checkout, &["status", "--porcelain"]), "", "nor for its commands");
+}
+
+#[tokio::test]
+async fn an_object_that_no_pointer_of_the_base_names_is_not_filled_in() {
+    let pointer = |text: &[u8]| {
+        let digest = Digest::of(text);
+        format!("version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize 5\n")
+    };
+    let made = fixture(&[("a.bin", &pointer(b"photo"))]).await;
+    for text in ["photo", "other"] {
+        let name = Digest::of(text.as_bytes()).to_string();
+        let object = format!("lfs/objects/{}/{}/{name}", &name[..2], &name[2..4]);
+        put(made.repo.common_dir(), &object, text);
+    }
+    // What an attempt wrote: a copy of a known pointer, and one to the object of another branch.
+    let tree = made.worktree("t").await;
+    put(&tree, "copy.bin", &pointer(b"photo"));
+    put(&tree, "stolen.bin", &pointer(b"other"));
+    let result = made.seal(&tree).await.commit;
+    let checkout = made.dir.path().join("checkout");
+    made.repo.checkout(&checkout, &result).await.expect("a checkout");
+    made.repo.fill_lfs(&checkout, &result, &made.start).await.expect("filled");
+    let text = |name: &str| std::fs::read_to_string(checkout.join(name)).expect("a file");
+    assert_eq!((text("a.bin").as_str(), text("copy.bin").as_str()), ("photo", "photo"));
+    assert_eq!(text("stolen.bin"), pointer(b"other"));
 }
 
 /// What lies outside of the worktree, and must never change.
@@ -233,7 +258,7 @@ async fn lfs_objects_are_not_written_through_what_an_agent_left() {
     std::os::unix::fs::symlink(&outside, tree.join("d")).expect("a link");
     std::fs::remove_file(tree.join("b.bin")).expect("removed");
     std::fs::hard_link(outside.join("b.bin"), tree.join("b.bin")).expect("another name");
-    let missing = made.repo.fill_lfs(&tree, &made.start).await.expect("an answer");
+    let missing = made.repo.fill_lfs(&tree, &made.start, &made.start).await.expect("an answer");
     assert!(missing.is_empty(), "{missing:?}");
     for canary in ["a.bin", "b.bin"] {
         let text = std::fs::read_to_string(outside.join(canary)).expect("a file");
@@ -241,7 +266,7 @@ async fn lfs_objects_are_not_written_through_what_an_agent_left() {
     }
     assert_eq!(std::fs::read_to_string(tree.join("b.bin")).expect("a file"), "photo");
     put(&tree, "b.bin", "an agent's");
-    made.repo.fill_lfs(&tree, &made.start).await.expect("an answer");
+    made.repo.fill_lfs(&tree, &made.start, &made.start).await.expect("an answer");
     let text = std::fs::read_to_string(tree.join("b.bin")).expect("a file");
     assert_eq!(text, "an agent's", "what is no pointer any more stays");
 }
