@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::binary::{Place, stdout};
+use crate::binary::{Place, stderr, stdout};
 use crate::chat::{begins, stage};
 use crate::screen::{Screen, can_be_had, run};
 
@@ -174,6 +174,28 @@ say = "All stopped."
     assert!(log.contains("process 1: stopped"), "{log}");
     screen.press("C-d");
     screen.waits_for("resume with:");
+}
+
+/// A process that writes settings when it is stopped: the session is over when they are gone.
+#[test]
+fn a_process_leaves_no_settings_behind() {
+    let place = Place::new();
+    let (folder, script) = stage(
+        &place,
+        r#"
+[[attempt.reply]]
+call = { tool = "process", action = "start", command = "trap 'echo x > AGENTS.md; echo x > ended' TERM; echo up; while [ ! -e ended ]; do sleep 0.05; done", wait_ms = 20000 }
+[[attempt.reply]]
+say = "It runs."
+"#,
+    );
+    let (folder_name, script) =
+        (folder.to_str().expect("a path"), script.to_str().expect("a path"));
+    let words = ["run", "--preset", "solo", "--script", script, "--repo", folder_name, "Serve it"];
+    let output = place.run(&words);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(folder.join("ended").is_file(), "it was stopped: {}", stderr(&output));
+    assert!(!folder.join("AGENTS.md").exists(), "{}", stderr(&output));
 }
 
 /// After the session was left, its processes are gone, and the model is told.
