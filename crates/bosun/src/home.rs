@@ -30,6 +30,8 @@ pub(crate) struct Home {
     models: OnceLock<Arc<Registry>>,
     /// Top of the current project, if there is one.
     project: OnceLock<PathBuf>,
+    /// The policy that was named.
+    rules: OnceLock<PathBuf>,
     /// Project files for agents are ignored.
     pub(crate) without_project: bool,
 }
@@ -41,8 +43,9 @@ impl Home {
         helper_exe: HelperExe,
     ) -> Self {
         let isolation = Isolation::Kernel(helper_exe);
-        let (journal, models, project) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { folder, passing: false, isolation, journal, models, project, without_project }
+        let (journal, models) = (OnceLock::new(), OnceLock::new());
+        let (project, rules) = (OnceLock::new(), OnceLock::new());
+        Self { folder, passing: false, isolation, journal, models, project, rules, without_project }
     }
 
     /// A temporary home elsewhere, removed when the command ends.
@@ -54,6 +57,11 @@ impl Home {
     /// Makes the prompts of this project take precedence over the user's own.
     pub(crate) fn work_in(&self, project: &Path) {
         self.project.get_or_init(|| project.to_owned());
+    }
+
+    /// Keeps agents from changing this policy, wherever it is.
+    pub(crate) fn follow(&self, rules: &Path) {
+        self.rules.get_or_init(|| rules.to_owned());
     }
 
     /// Opens Bosun on the journal of this home.
@@ -266,7 +274,8 @@ impl Home {
         let (state, named) = (state_folder().ok(), [config::user_file(), prompts_folder()]);
         let folders = [config::folder(), state, config::models_file()].into_iter().chain(named);
         let own = [self.folder()?].into_iter().chain(folders.flatten()).collect();
-        Ok(MachineFolders { home: base.map(|base| base.home_dir().to_owned()), own })
+        let rules = self.rules.get().cloned().into_iter().collect();
+        Ok(MachineFolders { home: base.map(|base| base.home_dir().to_owned()), own, rules })
     }
 
     /// Prefix of a printed command that makes it use this home.

@@ -65,6 +65,9 @@ pub(crate) fn working_rules(
     folder: &Path,
     flags: &[(&str, &str, String)],
 ) -> anyhow::Result<Rules> {
+    if let Some(file) = file {
+        home.follow(file);
+    }
     let project = takes_project(home, folder)?;
     rules_with((file, preset), folder, project, flags)
 }

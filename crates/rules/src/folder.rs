@@ -12,6 +12,8 @@ pub struct MachineFolders {
     pub home: Option<PathBuf>,
     /// The folders of Bosun's journal, worktrees and settings.
     pub own: Vec<PathBuf>,
+    /// Files with rules of runs, which agents may read and not change: a policy that was named.
+    pub rules: Vec<PathBuf>,
 }
 
 /// System folders, refused with everything below them.
@@ -90,7 +92,8 @@ mod tests {
 
     fn machine() -> MachineFolders {
         let own = ["/people/me/.local/state/bosun", "/people/me/.config/bosun", "/data/state"];
-        MachineFolders { home: Some("/people/me".into()), own: own.map(PathBuf::from).to_vec() }
+        let own = own.map(PathBuf::from).to_vec();
+        MachineFolders { home: Some("/people/me".into()), own, rules: vec![] }
     }
 
     fn rule(folder: &str, home_allowed: bool) -> Option<String> {

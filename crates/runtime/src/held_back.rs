@@ -94,7 +94,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let home = dir.path().canonicalize().expect("a folder");
         std::fs::write(home.join("run.sh"), "").expect("a file");
-        let machine = MachineFolders { home: Some(home.clone()), own: vec![] };
+        let machine = MachineFolders { home: Some(home.clone()), ..MachineFolders::default() };
         let command = format!("sh {}/run.sh; ls {}", home.display(), home.display());
         assert_eq!(places(&command, &machine), [home.join("run.sh")]);
     }

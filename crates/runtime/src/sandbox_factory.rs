@@ -96,8 +96,15 @@ impl SandboxFactory {
             return Ok(());
         }
         let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        match folder::refusal(&real, &self.machine, policy.home_folder) {
-            Some(no) => Err(Fault::new(FaultClass::Safety, no.rule.as_str(), no.reason)),
+        if let Some(no) = folder::refusal(&real, &self.machine, policy.home_folder) {
+            return Err(Fault::new(FaultClass::Safety, no.rule.as_str(), no.reason));
+        }
+        match sandbox::mounted_below(&real, &self.machine.own) {
+            Some(at) => {
+                let at = at.display();
+                let what = format!("{at} shows Bosun's own state a second time; unmount it first");
+                Err(Fault::new(FaultClass::Safety, "folder.own_state", what))
+            }
             None => Ok(()),
         }
     }
@@ -108,7 +115,7 @@ impl SandboxFactory {
         env: LocalEnvironment,
         spec: &SandboxSpec<'_>,
     ) -> Result<LocalEnvironment, EnvError> {
-        let env = env.keeping_out(&self.machine.own)?;
+        let env = env.keeping_out(&self.machine.own)?.closing(&self.machine.rules)?;
         if spec.whose == Whose::Ours {
             return env.without_secrets();
         }
@@ -252,7 +259,8 @@ fn known(machine: MachineFolders) -> MachineFolders {
         whole.canonicalize().unwrap_or(whole)
     };
     let own = machine.own.into_iter().map(real).collect();
-    MachineFolders { home: machine.home.map(real), own }
+    let rules = machine.rules.into_iter().map(real).collect();
+    MachineFolders { home: machine.home.map(real), own, rules }
 }
 
 /// The hosts that a policy grants.

@@ -58,7 +58,7 @@ impl Config {
         let home = home.into();
         Self {
             journal,
-            machine: MachineFolders { home: None, own: vec![home.clone()] },
+            machine: MachineFolders { own: vec![home.clone()], ..MachineFolders::default() },
             home,
             models: Models::default(),
             registry: Registry::standard(),

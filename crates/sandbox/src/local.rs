@@ -152,10 +152,21 @@ impl LocalEnvironment {
 
     /// Keeps these paths of the machine out of reach, as far as they are in the workspace.
     pub fn keeping_out(self, places: &[PathBuf]) -> Result<Self, EnvError> {
+        let inside = self.inside(places);
+        self.with_hidden(|hidden| Ok(hidden.keeping_out(inside)))
+    }
+
+    /// Keeps these files of the machine from being changed, as far as they are in the workspace. For commands, this
+    /// needs [`Self::guarding_settings`].
+    pub fn closing(self, files: &[PathBuf]) -> Result<Self, EnvError> {
+        let inside = self.inside(files);
+        self.with_hidden(|hidden| Ok(hidden.closing(inside)))
+    }
+
+    fn inside(&self, places: &[PathBuf]) -> Vec<String> {
         let inside =
             places.iter().filter_map(|place| place.strip_prefix(&self.root).ok()?.to_str());
-        let inside = inside.filter(|place| !place.is_empty()).map(str::to_owned).collect();
-        self.with_hidden(|hidden| Ok(hidden.keeping_out(inside)))
+        inside.filter(|place| !place.is_empty()).map(str::to_owned).collect()
     }
 
     /// Lets these files be read although they are named like keys: the user has committed them.

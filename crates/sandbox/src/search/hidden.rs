@@ -19,6 +19,8 @@ pub(crate) struct Hidden {
     readable: Vec<GlobMatcher>,
     /// Bosun's own state, if it is in the workspace.
     own: Vec<String>,
+    /// Files that agents may read and not change, beside those that are known by their names.
+    closed: Vec<String>,
     /// Whether keys and passwords are looked for.
     secrets: bool,
     /// Committed files.
@@ -40,9 +42,9 @@ pub(crate) struct Judged {
 
 impl Default for Hidden {
     fn default() -> Self {
-        let (globs, readable, own) = (vec![], vec![], vec![]);
+        let (globs, readable, own, closed) = (vec![], vec![], vec![], vec![]);
         let (tracked, keys) = (BTreeSet::new(), OnceLock::new());
-        Self { globs, readable, own, secrets: true, tracked, keys }
+        Self { globs, readable, own, closed, secrets: true, tracked, keys }
     }
 }
 
@@ -60,6 +62,11 @@ impl Hidden {
 
     pub(crate) fn keeping_out(mut self, own: Vec<String>) -> Self {
         self.own = own;
+        self
+    }
+
+    pub(crate) fn closing(mut self, closed: Vec<String>) -> Self {
+        self.closed = closed;
         self
     }
 
@@ -83,7 +90,8 @@ impl Hidden {
         let never = own || (!open && (kind == Some(Sensitive::Credentials) || is_key()));
         let passwords = !open && kind == Some(Sensitive::EnvFile) && !self.is_readable(path);
         let masked = never || (!folder && (self.withholds(path) || passwords));
-        let settings = matches!(kind, Some(Sensitive::Settings | Sensitive::OwnSettings));
+        let settings = matches!(kind, Some(Sensitive::Settings | Sensitive::OwnSettings))
+            || self.closed.iter().any(|closed| closed == path);
         Judged { masked, never, settings: settings && !folder }
     }
 
@@ -119,6 +127,9 @@ impl Hidden {
         let text = path.as_str();
         if self.is_own(text) {
             return Some("is Bosun's own state");
+        }
+        if self.closed.iter().any(|closed| closed == text) {
+            return Some("has the rules of runs");
         }
         if self.secrets && self.keys.get().is_some_and(|keys| keys.contains(text)) {
             return Some("holds a private key or a token");

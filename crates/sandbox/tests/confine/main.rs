@@ -63,6 +63,7 @@ all![
     reach::settings_are_as_they_were_after_a_command,
     reach::settings_are_as_they_were_also_without_a_sandbox,
     reach::settings_below_names_that_are_no_paths_are_removed,
+    reach::a_file_with_rules_is_closed_wherever_it_is,
     reach::passwords_in_the_settings_of_repositories_are_hidden,
     reach::no_command_leaves_a_repository_that_runs_something,
     reach::a_file_that_the_plan_names_may_be_written,

@@ -100,6 +100,21 @@ pub(crate) async fn settings_are_as_they_were_also_without_a_sandbox(fixture: Fi
     tried(&fixture, &env).await;
 }
 
+pub(crate) async fn a_file_with_rules_is_closed_wherever_it_is(fixture: Fixture) {
+    put(&fixture, "conf/policy.toml", "before");
+    let rules = fixture.ws().canonicalize().expect("a folder").join("conf/policy.toml");
+    let env = fixture.env().closing(&[rules]).expect("an environment");
+    let env = env.guarding_settings(vec![], None);
+    let evil = "echo evil >> conf/policy.toml; mv conf away; mkdir conf; echo evil > conf/policy.toml; echo ran";
+    let output = run(&env, evil, Millis::seconds(60)).await.output;
+    assert!(output.contains("ran"), "{output}");
+    assert_eq!(text(&fixture, "conf/policy.toml"), "before", "{output}");
+    let policy = path("conf/policy.toml");
+    assert!(env.write(&policy, b"evil").await.is_err() && env.delete(&policy).await.is_err());
+    assert_eq!(env.read(&policy).await.expect("it may be read"), b"before");
+    env.write(&path("conf/other.toml"), b"fine").await.expect("an ordinary file");
+}
+
 /// Folders whose names are no paths of a workspace, with settings in them.
 const ODD: &str = r#"for top in "$(printf 'a\nb')" "$(printf 'c\351')" "$(printf 'd\t')" '~'; do
      mkdir -p "$top/.vscode" "$top/r/.git/objects" "$top/bare/objects" "$top/bare/refs" "$top/bare/hooks"
