@@ -11,6 +11,7 @@ use similar::{DiffOp, TextDiff};
 
 use crate::files::test_modules;
 use crate::source::{Language, Source, line_range};
+use operators::Fault;
 
 /// The most changed lines of one part; longer ones are divided.
 const MOST_LINES: usize = 12;
@@ -26,15 +27,6 @@ pub struct Mutant {
     /// The line as it should be, and with the fault.
     pub was: String,
     pub is: String,
-}
-
-/// A replacement in a text. The lower the rank, the more likely it is that the file still compiles and behaves
-/// differently.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Fault {
-    at: Range<usize>,
-    with: String,
-    rank: u8,
 }
 
 /// Whether the language of a file is known, so that a change without mutants is one without behaviour to be tested.

@@ -13,8 +13,8 @@ pub(crate) mod walk;
 
 pub(crate) use hidden::Hidden;
 pub(crate) use lines::search_slice;
-pub(crate) use notable::NotableNames;
-pub(crate) use odd::{OddPath, remove_odd};
+pub(crate) use notable::{NotableNames, OddPath};
+pub(crate) use odd::remove_odd;
 pub(crate) use pattern::{Include, below, glob_of, matcher};
 pub(crate) use request::MAX_UNNAMED;
 pub use request::{Found, GlobRequest, GrepRequest, Hits, Line};

@@ -173,7 +173,7 @@ fn outcome(effect: &Effect, tasks: usize) -> Result<Outcome, Box<dyn Error>> {
         Effect::RunAttempt { brief, .. } => attempt(brief, tasks)?,
         Effect::RunCheck { .. } => {
             let (ended, output) = (Ended::Exited(0), Shown::default());
-            Outcome::Check(CheckEnd::new(ended, output, Millis(1)))
+            Outcome::Check(Box::new(CheckEnd::new(ended, output, Millis(1))))
         }
         Effect::Merge { task, artifacts, .. } => {
             let change = |path| FileChange {

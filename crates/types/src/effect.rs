@@ -310,7 +310,7 @@ pub enum Outcome {
     Asked(Box<crate::Asking>),
     /// The attempt cannot continue before its share of the budget is enlarged.
     Short(Box<Shortage>),
-    Check(CheckEnd),
+    Check(Box<CheckEnd>),
     Merge(MergeEnd),
     Fired,
     Model(Result<Box<Replied>, Fault>),

@@ -21,30 +21,8 @@ pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(Stri
     }
     Some(match on {
         Subject::Trial { attempt, trial } => {
-            let says = match (trial, passed) {
-                (Trial::BaseTests, true) => {
-                    marked(true, format!("{name} also passes with the original tests"))
-                }
-                (Trial::BaseTests, false) => {
-                    marked(false, format!("{name} fails with the original tests"))
-                }
-                (Trial::NewTests, false) if !end.is_excused() => {
-                    marked(true, format!("{name} fails without the change, as expected"))
-                }
-                (Trial::NewTests, _) => {
-                    marked(false, format!("{name} also passes without the change"))
-                }
-                (Trial::Altered, false) if end.unnoticed.is_empty() => {
-                    marked(true, format!("{name} detects altered expectations"))
-                }
-                (Trial::Altered, _) => marked(false, format!("{name} misses altered expectations")),
-                (Trial::Mutated, _) if end.unnoticed.is_empty() => {
-                    marked(true, format!("{name} fails when the changed lines are faulty"))
-                }
-                (Trial::Mutated, _) => {
-                    marked(false, format!("{name} does not notice faults in all changed lines"))
-                }
-            };
+            let (good, says) = tried(*trial, end);
+            let says = marked(good, format!("{name} {says}"));
             (attempt.to_string(), says)
         }
         Subject::Without(task) => {
@@ -67,6 +45,23 @@ pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(Stri
             (on.to_string(), marked(passed, format!("check {name} {word} ({})", end.says())))
         }
     })
+}
+
+/// Whether a trial met the expectation, and what it showed.
+fn tried(trial: Trial, end: &CheckEnd) -> (bool, &'static str) {
+    let noticed = end.unnoticed.is_empty();
+    match (trial, end.passed()) {
+        (Trial::BaseTests, true) => (true, "also passes with the original tests"),
+        (Trial::BaseTests, false) => (false, "fails with the original tests"),
+        (Trial::NewTests, false) if !end.is_excused() => {
+            (true, "fails without the change, as expected")
+        }
+        (Trial::NewTests, _) => (false, "also passes without the change"),
+        (Trial::Altered, false) if noticed => (true, "detects altered expectations"),
+        (Trial::Altered, _) => (false, "misses altered expectations"),
+        (Trial::Mutated, _) if noticed => (true, "notices faults in the changed lines"),
+        (Trial::Mutated, _) => (false, "does not notice faults in all changed lines"),
+    }
 }
 
 /// A check that timed out and gets more time.

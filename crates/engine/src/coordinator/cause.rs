@@ -85,7 +85,7 @@ fn outcome(run: &Run, event: &Event) -> Vec<Input> {
             came(EffectId::Attempt(attempt), Outcome::Short(Box::new(short)))
         }
         Event::CheckFinished { check, end } => {
-            came(EffectId::Check(check.clone()), Outcome::Check(end.clone()))
+            came(EffectId::Check(check.clone()), Outcome::Check(Box::new(end.clone())))
         }
         Event::MergeFinished { task, end, .. } => {
             came(EffectId::Merge(task.clone()), Outcome::Merge(end.clone()))

@@ -109,7 +109,7 @@ fn outcome_of(run: &Run, effect: &EffectId, outcome: &Outcome, now: Timestamp) -
             vec![finished(attempt, &broken(fault))]
         }
         (EffectId::Check(check), Outcome::Check(end)) => {
-            vec![Event::CheckFinished { check: check.clone(), end: end.clone() }]
+            vec![Event::CheckFinished { check: check.clone(), end: (**end).clone() }]
         }
         (EffectId::Check(CheckId { on, .. }), Outcome::Broke(fault))
             if fault.class == FaultClass::Safety && tried(on).is_some() =>

@@ -43,10 +43,11 @@ pub(crate) fn next(run: &Run, task_state: &TaskState) -> Next {
         let because = vec!["it changes no code, tests or data".to_owned()];
         return Next::Weighed(Weighed { level: Level::Covered, because });
     }
-    let tried = tried(run, task_state);
+    let mut tried = tried(run, task_state);
+    tried.truncate(MOST_CHECKS);
     let mut because = Vec::new();
     let mut level = None;
-    for one in tried.iter().take(MOST_CHECKS) {
+    for one in &tried {
         if let Some(doubt) = rewrites(one) {
             return one.doubted(doubt);
         }
@@ -201,46 +202,13 @@ fn of_check(
     because: &mut Vec<String>,
 ) -> Result<Level, Next> {
     let name = &one.what.name;
+    let by_base = with_old_tests(run, task_state, shape, one, because)?;
     let mut level = Level::Unproven;
-    let lost = one.now.tests.as_ref().map(|tests| tests.lost.as_slice()).unwrap_or_default();
-    // New files among the tests can change what the old ones see.
-    let beside = shape.code && shape.brings_tests && one.before.is_some_and(has_tests);
-    let by_base = if shape.tests_touched || beside || !lost.is_empty() {
-        let end = trial(run, task_state, Trial::BaseTests, one)?;
-        let ordered = ordered(task_state, one);
-        if !ordered.is_empty() {
-            because.push(format!("the goal changes tests: {}", ordered.join("; ")));
-        }
-        match end {
-            Some(end) if !keeps(end, one.now) => {
-                return Err(one.doubted(old_tests_fail(one, end)));
-            }
-            None if !lost.is_empty() && ordered.is_empty() => {
-                return Err(one.doubted(gone(one, lost)));
-            }
-            end => end.unwrap_or(one.now),
-        }
-    } else {
-        one.now
-    };
     if turned(one.before, by_base) {
         level = Level::Proven;
         because.push(turned_says(name, by_base));
     } else if shape.code && shape.brings_tests {
-        let end = trial(run, task_state, Trial::NewTests, one)?;
-        match end.map(|end| (end, fails_anew(one.before, end))) {
-            Some((end, true)) if mutants::count_here(run) && lacks_names(&end.output.text) => {
-                level = mutants::shown(run, task_state, one, because)?;
-            }
-            Some((_, true)) => {
-                level = Level::Proven;
-                because.push(format!("{name} fails with the new tests and the old code"));
-            }
-            Some((_, false)) => {
-                because.push(format!("{name} also passes with the new tests and the old code"));
-            }
-            None => {}
-        }
+        level = without_code(run, task_state, one, because)?;
     }
     let altered = trial(run, task_state, Trial::Altered, one)?;
     match altered {
@@ -271,6 +239,53 @@ fn of_check(
     because.push(format!("{name} counts by its exit code alone: {missing}"));
     let most = if altered.is_some() { Level::Covered } else { Level::Unproven };
     Ok(level.min(most))
+}
+
+/// The end of a check with the tests of before, where that can differ from the plain one.
+fn with_old_tests<'a>(
+    run: &Run,
+    task_state: &'a TaskState,
+    shape: &Shape,
+    one: &Tried<'a>,
+    because: &mut Vec<String>,
+) -> Result<&'a CheckEnd, Next> {
+    let lost = one.now.tests.as_ref().map(|tests| tests.lost.as_slice()).unwrap_or_default();
+    // New files among the tests can change what the old ones see.
+    let beside = shape.code && shape.brings_tests && one.before.is_some_and(has_tests);
+    if !(shape.tests_touched || beside || !lost.is_empty()) {
+        return Ok(one.now);
+    }
+    let end = trial(run, task_state, Trial::BaseTests, one)?;
+    let ordered = ordered(task_state, one);
+    if !ordered.is_empty() {
+        because.push(format!("the goal changes tests: {}", ordered.join("; ")));
+    }
+    match end {
+        Some(end) if !keeps(end, one.now) => Err(one.doubted(old_tests_fail(one, end))),
+        None if !lost.is_empty() && ordered.is_empty() => Err(one.doubted(gone(one, lost))),
+        end => Ok(end.unwrap_or(one.now)),
+    }
+}
+
+/// The level that new tests show by failing without the change.
+fn without_code(
+    run: &Run,
+    task_state: &TaskState,
+    one: &Tried<'_>,
+    because: &mut Vec<String>,
+) -> Result<Level, Next> {
+    let name = &one.what.name;
+    let end = trial(run, task_state, Trial::NewTests, one)?;
+    let (level, says) = match end.map(|end| (end, fails_anew(one.before, end))) {
+        None => return Ok(Level::Unproven),
+        Some((end, true)) if mutants::count_here(run) && lacks_names(&end.output.text) => {
+            return mutants::shown(run, task_state, one, because);
+        }
+        Some((_, true)) => (Level::Proven, "fails with the new tests and the old code"),
+        Some((_, false)) => (Level::Unproven, "also passes with the new tests and the old code"),
+    };
+    because.push(format!("{name} {says}"));
+    Ok(level)
 }
 
 /// The check that a doubt about a result is about.

@@ -73,8 +73,9 @@ fn effects() -> impl Strategy<Value = EffectId> {
 fn outcomes() -> impl Strategy<Value = Outcome> {
     let commit = || CommitId("odd".to_owned());
     let ended = prop_oneof![Just(Ended::Exited(0)), Just(Ended::Exited(1)), Just(Ended::TimedOut)];
-    let checks = ended
-        .prop_map(|ended| Outcome::Check(CheckEnd::new(ended, Shown::default(), Millis(u64::MAX))));
+    let checks = ended.prop_map(|ended| {
+        Outcome::Check(Box::new(CheckEnd::new(ended, Shown::default(), Millis(u64::MAX))))
+    });
     let said = prop::sample::select(vec![
         "fails",
         "says nothing",

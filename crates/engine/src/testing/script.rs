@@ -303,16 +303,16 @@ fn check(text: &str) -> Input {
             let (code, more) = code.split_once(' ').unwrap_or((code, ""));
             let ended = Ended::Exited(code.parse().expect("an exit code"));
             let output = Shown { text: format!("exited with {code}"), ..Shown::default() };
-            Outcome::Check(seen(CheckEnd::new(ended, output, Millis(7)), more))
+            Outcome::Check(Box::new(seen(CheckEnd::new(ended, output, Millis(7)), more)))
         }
         Some(("took", time)) => {
             let elapsed = Millis::seconds(time.parse().expect("seconds"));
             let end = CheckEnd::new(Ended::Exited(0), Shown::default(), elapsed);
-            Outcome::Check(seen(end, "passed=1"))
+            Outcome::Check(Box::new(seen(end, "passed=1")))
         }
         _ if what == "hangs" => {
             let output = Shown { text: "waiting".to_owned(), ..Shown::default() };
-            Outcome::Check(CheckEnd::new(Ended::TimedOut, output, Millis(7)))
+            Outcome::Check(Box::new(CheckEnd::new(Ended::TimedOut, output, Millis(7))))
         }
         _ if what == "unsafe" => Outcome::Broke(not_safe()),
         _ => Outcome::Broke(Fault::structural("check.broke", "no such folder")),

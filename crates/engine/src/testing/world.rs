@@ -257,7 +257,7 @@ impl Outside for World {
                 if matches!(&check.on, Subject::Trial { trial: types::Trial::Mutated, .. }) {
                     end.noticed = vec!["a.py:1".to_owned()];
                 }
-                Outcome::Check(end)
+                Outcome::Check(Box::new(end))
             }
             Effect::Merge { task, commit, onto, .. } => self.merge(task, commit, onto),
             Effect::Wait { .. } => Outcome::Fired,

@@ -2,9 +2,17 @@
 
 use std::ops::Range;
 
-use super::Fault;
 use crate::pattern::{Pattern, pattern};
 use crate::source::{Language, Source};
+
+/// A replacement in a text. The lower the rank, the more likely it is that the file still compiles and behaves
+/// differently.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) at: Range<usize>,
+    pub(super) with: String,
+    pub(super) rank: u8,
+}
 
 const CONDITION: u8 = 0;
 const ARITHMETIC: u8 = 1;

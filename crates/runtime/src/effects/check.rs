@@ -14,7 +14,7 @@ use sandbox::{Environment as _, GlobRequest, LocalEnvironment, MAX_OUTPUT};
 use tokio_util::sync::CancellationToken;
 use types::{
     CheckEnd, CommitId, Ended, ExecRequest, ExecResult, Fault, LogId, Millis, Outcome, SessionId,
-    Shown, Subject, TestReport, Tests, WorkPath,
+    Subject, TestReport, Tests, WorkPath,
 };
 
 use super::exact::is_whole;
@@ -23,7 +23,7 @@ use super::output_capture::OutputCapture;
 use super::run_executor::RunExecutor;
 use crate::check_trees::{CheckOf, CheckTree};
 use crate::sandbox_factory::{SandboxSpec, Whose};
-use job::{MOST_NAMES, counts, names};
+use job::{MOST_NAMES, Ran, counts, names, untried};
 use trial::Tree;
 use variant::Variant;
 
@@ -37,66 +37,38 @@ const MOST_BYTES: usize = 4 * 1024 * 1024;
 const MOST_IN_ALL: usize = 64 * 1024 * 1024;
 /// Slower checks get only one alteration.
 const LONG: Millis = Millis::seconds(15);
-/// The result of running a check's command once.
-pub(super) struct Ran {
-    pub(super) end: CheckEnd,
-    pub(super) report: Option<TestReport>,
-    /// Whether its build output is kept for later checks.
-    kept: bool,
-}
-
-impl Ran {
-    /// Whether another run of the same check came to the same end.
-    fn is_like(&self, other: &Self) -> bool {
-        let counts = |ran: &Self| {
-            ran.report.as_ref().map(|report| (report.passed, report.failed, report.skipped))
-        };
-        // Without a report, a failure is told from another by its last line.
-        let last = |ran: &Self| {
-            let silent = ran.end.passed() || ran.report.is_some();
-            let mut lines = ran.end.output.text.lines().rev();
-            lines.find(|line| !silent && !line.trim().is_empty()).map(str::to_owned)
-        };
-        self.end.ended == other.end.ended
-            && counts(self) == counts(other)
-            && last(self) == last(other)
-    }
-}
-
-/// The end of a trial that could not be made.
-pub(super) fn untried(why: String) -> CheckEnd {
-    let end = CheckEnd::new(Ended::Exited(0), Shown::default(), Millis(0));
-    CheckEnd { untried: Some(why), ..end }
-}
 
 impl RunExecutor {
     pub(super) async fn check(&self, job: Job<'_>) -> Result<Outcome, Fault> {
         is_whole(&job.what.command)?;
-        match self.tree(&job).await? {
-            Tree::Untried(why) => Ok(Outcome::Check(untried(why))),
+        let end = match self.tree(&job).await? {
+            Tree::Untried(why) => untried(why),
             Tree::OldTests(None, ordered) => {
                 let why = match ordered.is_empty() {
                     true => "no test of before was changed",
                     false => "no test of before was changed, but as the goal says",
                 };
-                Ok(Outcome::Check(CheckEnd { ordered, ..untried(why.to_owned()) }))
+                CheckEnd { ordered, ..untried(why.to_owned()) }
             }
             Tree::OldTests(Some(commit), ordered) => {
-                let ran = self.run_at(&job, &commit).await?;
-                let end = self.judged(&job, &commit, ran).await?;
-                Ok(Outcome::Check(CheckEnd { ordered, ..end }))
+                CheckEnd { ordered, ..self.plain(&job, &commit).await? }
             }
-            Tree::Plain(commit) => {
-                let ran = self.run_at(&job, &commit).await?;
-                Ok(Outcome::Check(self.judged(&job, &commit, ran).await?))
+            Tree::Plain(commit) => self.plain(&job, &commit).await?,
+            Tree::Altered(variants) => self.altered(&job, variants).await?,
+            Tree::Mutated(parts, ordered) => {
+                CheckEnd { ordered, ..self.mutated(&job, parts).await? }
             }
-            Tree::Altered(variants) => self.altered(&job, variants).await,
-            Tree::Mutated(parts, ordered) => self.mutated(&job, parts, ordered).await,
-        }
+        };
+        Ok(Outcome::Check(Box::new(end)))
+    }
+
+    async fn plain(&self, job: &Job<'_>, commit: &CommitId) -> Result<CheckEnd, Fault> {
+        let ran = self.run_at(job, commit).await?;
+        self.judged(job, commit, ran).await
     }
 
     /// Runs the check on each altered tree until one goes unnoticed.
-    async fn altered(&self, job: &Job<'_>, variants: Vec<Variant>) -> Result<Outcome, Fault> {
+    async fn altered(&self, job: &Job<'_>, variants: Vec<Variant>) -> Result<CheckEnd, Fault> {
         let mut last: Option<CheckEnd> = None;
         for variant in variants {
             let ran = self.run_at(job, &variant.commit).await?;
@@ -124,11 +96,11 @@ impl RunExecutor {
                 break;
             }
         }
-        last.map(Outcome::Check).ok_or_else(|| Fault::bug("an altered tree without a variant"))
+        last.ok_or_else(|| Fault::bug("an altered tree without a variant"))
     }
 
     /// Runs the command on a fresh checkout of a commit, and removes the checkout.
-    pub(super) async fn run_at(&self, job: &Job<'_>, commit: &CommitId) -> Result<Ran, Fault> {
+    async fn run_at(&self, job: &Job<'_>, commit: &CommitId) -> Result<Ran, Fault> {
         let place = self.worktrees.of_check(job.check);
         let ran = self.run_ready(job, commit, &place).await;
         let removed = self.worktrees.repo().remove_checkout(&place);

@@ -199,7 +199,7 @@ impl RunSide {
         if fails && dice.chance(10) {
             end.cannot_run = Some("make is not installed".to_owned());
         }
-        (Outcome::Check(end), fault)
+        (Outcome::Check(Box::new(end)), fault)
     }
 
     /// Stops everything with the first error of an unwritable log.

@@ -11,7 +11,6 @@ use rustix::fs::{Dir, FileType};
 use types::WorkPath;
 
 use super::hidden::Judged;
-use super::odd::OddPath;
 use super::walk::SearchRoot;
 use crate::jail::{Links, is_protected_name, kind_in};
 use crate::repository::{
@@ -26,6 +25,9 @@ const FILLED: [&str; 5] = ["node_modules", "target", ".venv", "venv", "__pycache
 
 /// Maximum size of a repository's settings that are searched for credentials.
 const MOST_SETTINGS: u64 = 256 * 1024;
+
+/// A path relative to the workspace, in bytes: of a folder whose name is no path, or of something below it.
+pub(crate) type OddPath = Vec<u8>;
 
 /// A name that is masked or a settings file.
 #[derive(Debug)]
@@ -45,7 +47,7 @@ pub(crate) struct NotableNames {
 #[derive(Debug, Default)]
 pub(super) struct Walked {
     pub(super) complete: bool,
-    /// Folders whose names are no paths; see `odd.rs`.
+    /// Folders whose names are no paths.
     pub(super) odd: Vec<OddPath>,
 }
 
@@ -251,7 +253,8 @@ fn holds_passwords(root: &SearchRoot<'_>, path: &WorkPath) -> bool {
 
 /// Whether a name can be part of a path of the workspace.
 fn is_plain_name(name: &str, top: bool) -> bool {
-    !name.chars().any(char::is_control) && !(top && name.starts_with('~'))
+    let odd = name.chars().any(char::is_control) || (top && name.starts_with('~'));
+    !odd
 }
 
 /// Whether a name may be part of a repository that is not in a `.git`.

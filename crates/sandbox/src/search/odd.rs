@@ -9,13 +9,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use rustix::fs::{AtFlags, FileType};
 use types::WorkPath;
 
-use super::notable::MAX_ENTRIES;
+use super::notable::{MAX_ENTRIES, OddPath};
 use super::walk::SearchRoot;
 use crate::jail::{Jail, is_protected_name, kind_in, names_in, open_folder};
 use crate::repository::{HOOKS, is_plain, is_repository, steers};
-
-/// A path relative to the workspace, in bytes.
-pub(crate) type OddPath = Vec<u8>;
 
 impl SearchRoot<'_> {
     /// The settings below these folders.

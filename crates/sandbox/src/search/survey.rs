@@ -10,8 +10,7 @@ use ignore::{DirEntry, WalkBuilder};
 use types::{WorkPath, holds_key};
 
 use super::hidden::Judged;
-use super::notable::{MAX_ENTRIES, Notable, NotableNames, is_looked_at};
-use super::odd::OddPath;
+use super::notable::{MAX_ENTRIES, Notable, NotableNames, OddPath, is_looked_at};
 use super::walk::SearchRoot;
 use crate::jail::Links;
 

@@ -3,8 +3,7 @@
 
 use types::{CheckEnd, Millis, Trial};
 
-use super::Next;
-use super::doubt::Tried;
+use super::doubt::{Next, Tried};
 use crate::state::{CheckState, Run, TaskState, TrialState};
 
 /// Trials up to this duration are always made.

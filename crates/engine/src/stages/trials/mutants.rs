@@ -5,8 +5,7 @@ use types::{CheckEnd, Level, Trial, Unproven, count, one_line};
 
 use super::doubt::{Next, Tried};
 use super::ends::{self, ends, is_unread, ordered, timed_out};
-use super::{MOST_CHECKS, TaskState};
-use crate::state::Run;
+use crate::state::{Run, TaskState};
 
 /// The most unnoticed lines in a sentence.
 const MOST_LINES: usize = 3;
@@ -35,7 +34,7 @@ pub(super) fn keeps(
             && !timed_out(run, task_state, one)
             && !has_hollow_tests(task_state, one)
     };
-    for one in tried.iter().take(MOST_CHECKS).filter(tells) {
+    for one in tried.iter().filter(tells) {
         let name = &one.what.name;
         match ends::trial(run, task_state, Trial::Mutated, one)? {
             Some(end) if !end.noticed.is_empty() && end.unnoticed.is_empty() => {
@@ -192,5 +191,17 @@ mod tests {
             bench.tell(&format!("check mutated:T1.1/0 {seen}"));
             assert_eq!(level(&bench).0, level_of, "{seen}");
         }
+    }
+
+    #[test]
+    fn a_change_that_nothing_would_miss_is_asked_about_at_the_gate() {
+        let mut bench = kept("src/a.py");
+        bench.tell("check altered:T1.1/0 exits 1 passed=2 failing=a");
+        bench.tell("check mutated:T1.1/0 exits 0 passed=3 unnoticed=x\nmerge T1 lands");
+        let events = bench.tell("check merged/0 exits 0 passed=3");
+        assert!(events.contains("gate.blocked monitoring"), "{events}");
+        assert!(events.contains("question.asked"), "{events}");
+        let events = bench.tell("answer 0 go");
+        assert!(events.contains("run.finished done"), "{events}");
     }
 }

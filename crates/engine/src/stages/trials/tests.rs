@@ -160,19 +160,6 @@ fn what_failed_before_says_nothing_about_new_tests() {
     }
 }
 
-#[test]
-fn a_change_that_nothing_would_miss_is_asked_about_at_the_gate() {
-    let mut bench = green();
-    bench.tell("T1.1 hands in src/a.py\ncheck T1.1/0 exits 0 passed=3");
-    bench.tell("check altered:T1.1/0 exits 1 passed=2 failing=a");
-    bench.tell("check mutated:T1.1/0 exits 0 passed=3 unnoticed=x\nmerge T1 lands");
-    let events = said(&mut bench, "check merged/0 exits 0 passed=3");
-    assert!(events.contains("gate.blocked monitoring"), "{events}");
-    assert!(events.contains("question.asked"), "{events}");
-    let events = said(&mut bench, "answer 0 go");
-    assert!(events.contains("run.finished done"), "{events}");
-}
-
 /// A run in which the exit code alone decides.
 fn by_exit_code(base: &str) -> Bench<Run> {
     let mut policy = proving();

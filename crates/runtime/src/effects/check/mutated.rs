@@ -1,39 +1,20 @@
 //! The trial with mutants: the result with one fault in a changed line, part by part, until a fault in each part is
 //! noticed. Which faults there are is decided by `evidence`, and what follows by the engine.
 
-use evidence::files::FileKind;
-use evidence::mutate::{self, Mutant};
+use evidence::files::{self, FileKind};
+use evidence::mutate;
 use sandbox::{Edit, EditTo};
 use types::{
-    Against, ChangeKind, CheckEnd, CommitId, Fault, FileChange, Millis, Outcome, TestReport,
-    WorkPath, one_line,
+    Against, ChangeKind, CheckEnd, CommitId, Fault, FileChange, Millis, TestReport, WorkPath,
 };
 
-use super::job::{Job, counts};
-use super::trial::{Tree, kind};
-use super::{Ran, untried};
+use super::job::{Job, Ran, counts, untried};
+use super::variant::InFile;
 use crate::effects::run_executor::RunExecutor;
 use crate::effects::signs::text_of;
 
 /// The most parts of a change that are tried, taken evenly from all of them.
 const MOST_PARTS: usize = 6;
-/// The most characters of a line that are told.
-const LONGEST: usize = 120;
-
-/// A mutant of a file.
-pub(super) struct InFile {
-    path: WorkPath,
-    mutant: Mutant,
-}
-
-impl InFile {
-    fn says(&self) -> String {
-        let Mutant { line, was, is, .. } = &self.mutant;
-        let (was, is) = (one_line(was, LONGEST), one_line(is, LONGEST));
-        format!("{}:{line}: `{was}` as `{is}`", self.path)
-    }
-}
-
 /// What a check makes of a mutant.
 enum Seen {
     Noticed,
@@ -49,11 +30,11 @@ impl RunExecutor {
         against: &Against,
         commit: &CommitId,
         base: &CommitId,
-    ) -> Result<Tree, Fault> {
+    ) -> Result<(Vec<Vec<InFile>>, Vec<String>), Fault> {
         let of_code = |change: &&FileChange| {
             change.how != ChangeKind::Deleted
                 && !change.only_comments
-                && kind(&change.path, &against.test_files) == FileKind::Code
+                && files::kind(change.path.as_str(), &against.test_files) == FileKind::Code
         };
         let paths: Vec<WorkPath> =
             against.changes.0.iter().filter(of_code).map(|change| change.path.clone()).collect();
@@ -79,7 +60,7 @@ impl RunExecutor {
         }
         ordered.sort();
         ordered.dedup();
-        Ok(Tree::Mutated(evenly(parts), ordered))
+        Ok((evenly(parts), ordered))
     }
 
     /// Runs the check on one mutant after the other.
@@ -87,8 +68,7 @@ impl RunExecutor {
         &self,
         job: &Job<'_>,
         parts: Vec<Vec<InFile>>,
-        ordered: Vec<String>,
-    ) -> Result<Outcome, Fault> {
+    ) -> Result<CheckEnd, Fault> {
         let mut last: Option<CheckEnd> = None;
         let (mut noticed, mut unnoticed) = (Vec::new(), Vec::new());
         for part in parts {
@@ -119,13 +99,12 @@ impl RunExecutor {
             unnoticed.extend(missed);
         }
         let Some(mut end) = last else {
-            let end = untried("the changed lines hold nothing that could be wrong".to_owned());
-            return Ok(Outcome::Check(CheckEnd { ordered, ..end }));
+            return Ok(untried("the changed lines hold nothing that could be wrong".to_owned()));
         };
         if noticed.is_empty() && unnoticed.is_empty() {
             end.untried = Some("no fault in the changed lines can be built".to_owned());
         }
-        Ok(Outcome::Check(CheckEnd { noticed, unnoticed, ordered, ..end }))
+        Ok(CheckEnd { noticed, unnoticed, ..end })
     }
 }
 

@@ -13,8 +13,7 @@ use types::{
 };
 
 use super::job::Job;
-use super::mutated::InFile;
-use super::variant::Variant;
+use super::variant::{InFile, Variant, described};
 use crate::effects::run_executor::RunExecutor;
 use crate::effects::signs::text_of;
 
@@ -83,7 +82,10 @@ impl RunExecutor {
                 };
                 self.alter(job, &commit).await
             }
-            Trial::Mutated => self.mutants(job.against, commit, base).await,
+            Trial::Mutated => {
+                let (parts, ordered) = self.mutants(job.against, commit, base).await?;
+                Ok(Tree::Mutated(parts, ordered))
+            }
         }
     }
 
@@ -392,12 +394,4 @@ fn nearness(path: &WorkPath, changes: &Changes) -> usize {
 
 pub(super) fn kind(path: &WorkPath, tests: &[String]) -> FileKind {
     files::kind(path.as_str(), tests)
-}
-
-fn described(path: &WorkPath, altered: &Altered) -> Vec<String> {
-    altered
-        .lines
-        .iter()
-        .map(|(number, line)| format!("{path}:{number}: {}", types::one_line(line, 120)))
-        .collect()
 }

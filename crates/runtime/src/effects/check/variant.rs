@@ -1,9 +1,14 @@
-//! A tree with altered expectations, and the alterations that its tests missed. Which trees exist is decided elsewhere.
+//! A tree with altered expectations, and the alterations that its tests missed; a file with one fault. Which trees exist is decided elsewhere.
 
+use evidence::alter::Altered;
+use evidence::mutate::Mutant;
 use evidence::related;
-use types::{CheckEnd, CommitId, TestOutcome, TestReport, WorkPath};
+use types::{CheckEnd, CommitId, TestOutcome, TestReport, WorkPath, one_line};
 
 use super::job::counts;
+
+/// The most characters of a line that are told.
+const LONGEST: usize = 120;
 
 /// A tree with altered expectations.
 pub(super) struct Variant {
@@ -54,4 +59,27 @@ impl Variant {
     pub(super) fn says_nothing(&self, end: &CheckEnd, report: Option<&TestReport>) -> bool {
         !end.passed() && report.is_some_and(|report| report.failed == 0)
     }
+}
+
+/// A mutant of a file.
+pub(super) struct InFile {
+    pub(super) path: WorkPath,
+    pub(super) mutant: Mutant,
+}
+
+impl InFile {
+    pub(super) fn says(&self) -> String {
+        let Mutant { line, was, is, .. } = &self.mutant;
+        let (was, is) = (one_line(was, LONGEST), one_line(is, LONGEST));
+        format!("{}:{line}: `{was}` as `{is}`", self.path)
+    }
+}
+
+/// The altered lines of a file.
+pub(super) fn described(path: &WorkPath, altered: &Altered) -> Vec<String> {
+    altered
+        .lines
+        .iter()
+        .map(|(number, line)| format!("{path}:{number}: {}", one_line(line, LONGEST)))
+        .collect()
 }
