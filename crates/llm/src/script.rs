@@ -36,6 +36,8 @@
 //! The first `[[attempt]]` that matches is used; one that can never be reached is rejected, and so is any key
 //! that is not listed here. This file only parses scripts; `scripted.rs` plays them.
 
+use std::collections::HashMap;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use serde::Deserialize;
@@ -81,20 +83,22 @@ impl Script {
             line: line_of(text, error.span().map_or(0, |span| span.start)),
             cause: error.message().to_owned(),
         })?;
-        let lines: Vec<usize> =
-            file.attempt.iter().map(|attempt| line_of(text, attempt.span().start)).collect();
-        let attempts: Vec<Attempt> =
-            file.attempt.into_iter().map(toml::Spanned::into_inner).collect();
-        for (at, attempt) in attempts.iter().enumerate() {
-            if let Some(earlier) = attempts[..at].iter().position(|other| other.covers(attempt)) {
+        // Where the attempts begin, by what they fit.
+        let mut earlier: HashMap<Fits<'_>, usize> = HashMap::new();
+        for attempt in &file.attempt {
+            let (start, attempt) = (attempt.span().start, attempt.get_ref());
+            let covering = attempt.wider().into_iter().filter_map(|fits| earlier.get(&fits));
+            if let Some(first) = covering.min() {
                 let cause = format!(
                     "this attempt is never reached: the one on line {} fits whenever it does; \
                      put the narrower one first",
-                    lines[earlier]
+                    line_of(text, *first)
                 );
-                return Err(ScriptError { line: lines[at], cause });
+                return Err(ScriptError { line: line_of(text, start), cause });
             }
+            earlier.insert(attempt.fits(), start);
         }
+        let attempts = file.attempt.into_iter().map(toml::Spanned::into_inner).collect();
         Ok(Self { price: file.price, attempts })
     }
 }
@@ -117,19 +121,30 @@ struct File {
 pub(crate) struct Attempt {
     pub(crate) role: RoleId,
     pub(crate) task: Option<TaskId>,
-    pub(crate) n: Option<std::num::NonZeroU32>,
-    pub(crate) session: Option<std::num::NonZeroU32>,
+    pub(crate) n: Option<NonZeroU32>,
+    pub(crate) session: Option<NonZeroU32>,
     #[serde(default, rename = "reply")]
     pub(crate) replies: Vec<Reply>,
 }
 
+/// The role, task, try and sub-agent that an attempt is for; `None` fits all.
+type Fits<'a> = (&'a RoleId, Option<&'a TaskId>, Option<NonZeroU32>, Option<NonZeroU32>);
+
 impl Attempt {
-    /// Whether this attempt matches everything that `other` matches.
-    fn covers(&self, other: &Self) -> bool {
-        self.role == other.role
-            && (self.task.is_none() || self.task == other.task)
-            && (self.n.is_none() || self.n == other.n)
-            && (self.session.is_none() || self.session == other.session)
+    fn fits(&self) -> Fits<'_> {
+        (&self.role, self.task.as_ref(), self.n, self.session)
+    }
+
+    /// Everything that fits whenever this attempt does.
+    fn wider(&self) -> [Fits<'_>; 8] {
+        let (role, task, n, session) = self.fits();
+        let any = |field: usize, choice: usize| choice & (1 << field) != 0;
+        std::array::from_fn(|choice| {
+            let task = task.filter(|_| !any(0, choice));
+            let n = n.filter(|_| !any(1, choice));
+            let session = session.filter(|_| !any(2, choice));
+            (role, task, n, session)
+        })
     }
 }
 

@@ -88,6 +88,35 @@ fn an_attempt_that_can_never_be_reached_is_refused() {
     assert!(Script::parse(narrow_first).is_ok());
 }
 
+/// Each of the three restrictions widens on its own, and the first attempt that covers is named.
+#[test]
+fn an_attempt_is_covered_by_every_wider_one() {
+    let fields = ["task = \"T1\"\n", "n = 1\n", "session = 2\n"];
+    let attempt = |chosen: usize| {
+        let given = fields.iter().enumerate().filter(|(at, _)| chosen & (1 << at) != 0);
+        let given: String = given.map(|(_, field)| *field).collect();
+        format!("[[attempt]]\nrole = \"coder\"\n{given}")
+    };
+    for (wide, narrow) in (0..8).flat_map(|wide| (0..8).map(move |narrow| (wide, narrow))) {
+        let other = "[[attempt]]\nrole = \"tester\"\n";
+        let text = format!("{other}{}{}", attempt(wide), attempt(narrow));
+        let covered = wide & narrow == wide;
+        assert_eq!(Script::parse(&text).is_err(), covered, "{text}");
+        if covered {
+            assert!(refused(&text).1.contains("line 3 "), "{text}");
+        }
+    }
+}
+
+/// Compared pairwise, and each with a count of the lines before it, these attempts took many times as long as their text.
+#[test]
+fn many_attempts_are_read_in_one_pass() {
+    let attempt = |n: usize| format!("[[attempt]]\nrole = \"coder\"\nn = {n}\n");
+    let text: String = (1..=4_000).map(attempt).collect();
+    assert_eq!(Script::parse(&text).expect("a script").attempts.len(), 4_000);
+    assert_eq!(refused(&(text + &attempt(4_000))).0, 12_001);
+}
+
 #[test]
 fn an_empty_script_is_a_script_that_answers_nothing() {
     assert!(Script::parse("").expect("a script").attempts.is_empty());
