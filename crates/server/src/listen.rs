@@ -20,14 +20,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::connections::{Connection, Connections};
-use crate::transport::Transport;
+use crate::transport::{MOST_HEAD, Transport};
 
 /// Time limit for the head of a request, and for the pause between two requests.
 const HEAD: Duration = Duration::from_secs(20);
 /// Time limit for a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Maximum size of a head.
-const MOST_HEAD: usize = 64 * 1024;
 /// Maximum number of headers.
 const MOST_HEADERS: usize = 100;
 

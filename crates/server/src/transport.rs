@@ -1,5 +1,6 @@
 //! Bytes of a connection, in both directions. A head whose lines do not all end with CR LF is refused, because a proxy
-//! in front might see other requests in it than this server. A peer that accepts no bytes for too long is disconnected.
+//! in front might see other requests in it than this server; so is one that is too long, since hyper takes more than its
+//! buffer holds if the bytes arrive together. A peer that accepts no bytes for too long is disconnected.
 //! Parsing requests is left to hyper: a refused byte is replaced by one that no head may contain.
 
 use std::io;
@@ -15,6 +16,8 @@ use crate::connections::Connection;
 
 /// How long a peer may accept no bytes.
 const STALL: Duration = Duration::from_secs(30);
+/// Maximum size of a head.
+pub(crate) const MOST_HEAD: usize = 64 * 1024;
 /// Number of bytes of a line of a head that are looked at.
 const LOOKED_AT: usize = 64;
 
@@ -112,6 +115,8 @@ enum State {
 #[derive(Debug, Default)]
 struct Heads {
     state: State,
+    /// Number of bytes of the current head so far.
+    size: usize,
     /// The start of the current line.
     line: Vec<u8>,
     previous: u8,
@@ -147,7 +152,8 @@ impl Heads {
 
     fn head(&mut self, byte: u8) {
         let ends = byte == b'\n';
-        if ends && self.previous != b'\r' {
+        self.size += 1;
+        if self.size > MOST_HEAD || ends && self.previous != b'\r' {
             self.state = State::Refused;
             return;
         }
@@ -224,6 +230,19 @@ mod tests {
             "GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n\n\n",
         ] {
             assert_eq!(checked(text), text);
+        }
+    }
+
+    /// In one piece or several, and counted anew for each head.
+    #[test]
+    fn a_head_ends_within_its_limit() {
+        let (before, after) = ("GET / HTTP/1.1\r\nX: ", "\r\n\r\n");
+        let fill = MOST_HEAD - before.len() - after.len();
+        let head = |fill: usize| format!("{before}{}{after}", "a".repeat(fill));
+        let longest = head(fill);
+        assert_eq!(checked(&longest.repeat(2)), longest.repeat(2));
+        for long in [head(fill + 1), head(fill + 30_000), longest + &head(fill + 1)] {
+            assert!(checked(&long).ends_with('\0'), "{} bytes", long.len());
         }
     }
 
