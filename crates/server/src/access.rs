@@ -13,7 +13,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use types::{Digest, Timestamp};
 
 pub use file::AccessError;
-use file::{AccessFile, Listed, StoredLogin};
+use file::{AccessFile, Listed, StoredLogin, StoredUser};
 pub use user::{Project, Role, User};
 
 /// The user who started the server on this machine.
@@ -37,7 +37,15 @@ pub(crate) enum Proof {
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     pub(crate) user: User,
+    /// Tells the user from an earlier or later one of the same name.
+    pub(crate) account: Digest,
     pub(crate) proof: Proof,
+}
+
+impl Caller {
+    fn of(stored: &StoredUser, proof: Proof) -> Self {
+        Self { user: stored.user.clone(), account: stored.account(), proof }
+    }
 }
 
 /// The users and projects of one home.
@@ -146,16 +154,18 @@ impl Access {
     pub(crate) fn holder(&self, secret: &str, now: Timestamp) -> Result<Option<User>, AccessError> {
         let (file, wanted) = (self.current()?, digest(secret));
         let mut codes = file.logins.iter().filter(|login| login.once && login.until > now);
-        let user = match codes.find(|login| login.digest == wanted) {
+        let stored = match codes.find(|login| login.digest == wanted) {
             Some(login) => file.user(&login.user),
             None => file.user_of_token(&wanted),
         };
-        Ok(user.cloned())
+        Ok(stored.map(|stored| stored.user.clone()))
     }
 
-    /// Whether a user is still known, with the same role and projects.
-    pub(crate) fn knows(&self, user: &User) -> bool {
-        self.current().is_ok_and(|file| file.user(&user.name) == Some(user))
+    /// Whether a caller is still known, as the same user with the same role and projects.
+    pub(crate) fn knows(&self, caller: &Caller) -> bool {
+        let is_same =
+            |stored: &StoredUser| stored.user == caller.user && stored.account() == caller.account;
+        self.current().is_ok_and(|file| file.user(&caller.user.name).is_some_and(is_same))
     }
 
     /// Logs a browser in with the code of a link or with a token, and returns the value of its cookie.
@@ -172,7 +182,7 @@ impl Access {
             let by_code = file.logins.iter().position(|login| login.once && login.digest == wanted);
             let user = match by_code {
                 Some(place) => Some(file.logins.remove(place).user),
-                None => file.user_of_token(&wanted).map(|user| user.name.clone()),
+                None => file.user_of_token(&wanted).map(|stored| stored.user.name.clone()),
             };
             let Some(user) = user else { return Ok(()) };
             known = true;
@@ -200,8 +210,8 @@ impl Access {
     /// Looks up the caller by token.
     pub(crate) fn by_token(&self, token: &str) -> Result<Option<Caller>, AccessError> {
         let file = self.current()?;
-        let user = file.user_of_token(&digest(token)).cloned();
-        Ok(user.map(|user| Caller { user, proof: Proof::Token }))
+        let stored = file.user_of_token(&digest(token));
+        Ok(stored.map(|stored| Caller::of(stored, Proof::Token)))
     }
 
     /// Looks up the caller by browser cookie.
@@ -215,8 +225,8 @@ impl Access {
             .logins
             .iter()
             .find(|login| !login.once && login.digest == wanted && login.until > now);
-        let user = login.and_then(|login| file.user(&login.user).cloned());
-        Ok(user.map(|user| Caller { user, proof: Proof::Cookie }))
+        let stored = login.and_then(|login| file.user(&login.user));
+        Ok(stored.map(|stored| Caller::of(stored, Proof::Cookie)))
     }
 
     /// The current content of the file.

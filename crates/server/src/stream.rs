@@ -18,7 +18,7 @@ use tokio::time::{Instant, interval_at};
 use tokio_util::sync::CancellationToken;
 use types::{RunId, TaskId};
 
-use crate::access::{Access, Caller, User};
+use crate::access::{Access, Caller};
 use crate::app::App;
 use crate::limit::OpenStream;
 use crate::problem::Problem;
@@ -141,7 +141,7 @@ fn may_see(app: &App, caller: &Caller) -> Result<Option<MaySee>, Problem> {
 struct Life {
     stopping: CancellationToken,
     access: Arc<Access>,
-    user: User,
+    caller: Caller,
     /// Counts toward the user's open streams.
     _open: Arc<OpenStream>,
 }
@@ -153,11 +153,11 @@ impl Life {
             let detail = format!("a user has at most {MOST_STREAMS} streams at a time");
             Problem::new(StatusCode::TOO_MANY_REQUESTS, detail)
         })?;
-        Ok(Self { stopping, access, user: caller.user.clone(), _open: Arc::new(open) })
+        Ok(Self { stopping, access, caller: caller.clone(), _open: Arc::new(open) })
     }
 
     fn is_valid(&self) -> bool {
-        self.access.knows(&self.user)
+        self.access.knows(&self.caller)
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
-use types::Timestamp;
+use types::{Digest, Timestamp};
 
 use super::user::{Project, User};
 
@@ -51,6 +51,15 @@ pub(super) struct StoredUser {
     created: Timestamp,
 }
 
+impl StoredUser {
+    /// What no other user has, not even one of the same name: the token is random, and whoever has none was created at
+    /// another time.
+    pub(super) fn account(&self) -> Digest {
+        let Self { user, token, created } = self;
+        Digest::of(format!("{}\n{token}\n{}", user.name, created.millis()).as_bytes())
+    }
+}
+
 /// A logged-in browser, or a pending login link.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct StoredLogin {
@@ -66,13 +75,12 @@ impl AccessFile {
         self.users.push(StoredUser { user, token, created });
     }
 
-    pub(super) fn user(&self, name: &str) -> Option<&User> {
-        self.users.iter().map(|user| &user.user).find(|user| user.name == name)
+    pub(super) fn user(&self, name: &str) -> Option<&StoredUser> {
+        self.users.iter().find(|stored| stored.user.name == name)
     }
 
-    pub(super) fn user_of_token(&self, digest: &str) -> Option<&User> {
-        let found = self.users.iter().find(|user| !user.token.is_empty() && user.token == digest);
-        found.map(|user| &user.user)
+    pub(super) fn user_of_token(&self, digest: &str) -> Option<&StoredUser> {
+        self.users.iter().find(|stored| !stored.token.is_empty() && stored.token == digest)
     }
 }
 

@@ -28,6 +28,32 @@ fn a_token_is_stored_as_a_digest_and_revoked_with_its_user() {
     assert!(access.by_token(&token).expect("it is read").is_none());
 }
 
+/// Neither a stream nor an idempotency key of a removed user serves the next one of that name, whatever the clock says.
+#[test]
+fn a_new_user_of_the_same_name_is_another_one() {
+    let (_home, access) = opened();
+    let user = User { name: "ann".into(), role: Role::Operator, projects: None };
+    let add = || {
+        let token = access.add_user(&user, at(0)).expect("a new user");
+        access.by_token(&token).expect("it is read").expect("it is known")
+    };
+    let first = add();
+    assert!(access.knows(&first));
+    access.remove_user("ann").expect("it is there");
+    let second = add();
+    assert!(access.knows(&second) && !access.knows(&first));
+    assert_ne!(first.account, second.account);
+    let cookie = |minutes: i64| {
+        let code = access.link("owner", at(minutes)).expect("a link");
+        let cookie = access.log_in(&code, at(minutes)).expect("it is read").expect("a cookie");
+        access.by_cookie(&cookie, at(minutes)).expect("it is read").expect("it is known")
+    };
+    let owner = cookie(1);
+    assert_eq!(owner.account, cookie(2).account, "another login of the same user");
+    access.remove_user("owner").expect("it is there");
+    assert_ne!(owner.account, cookie(3).account);
+}
+
 #[test]
 fn a_link_logs_in_once_and_not_for_ever() {
     let (home, access) = opened();

@@ -1,5 +1,6 @@
 //! Starting a run. With an idempotency key the run's id is derived from the key and the caller, so a repeated request
-//! finds the run that it started, also after a restart, without any stored mapping.
+//! finds the run that it started, also after a restart, without any stored mapping. A later user of the same name is
+//! another caller.
 
 use axum::Json;
 use axum::extract::State;
@@ -94,7 +95,7 @@ fn run_id(caller: &Caller, key: &HeaderValue) -> Result<RunId, Problem> {
     if !(1..=LONGEST_KEY).contains(&key.len()) || !key.chars().all(plain) {
         return Err(wrong());
     }
-    let digest = Digest::of(format!("{}\n{key}", caller.user.name).as_bytes()).to_string();
+    let digest = Digest::of(format!("{}\n{key}", caller.account).as_bytes()).to_string();
     let hex: String = digest.chars().filter(char::is_ascii_hexdigit).rev().take(16).collect();
     format!("r_{hex}").parse().map_err(|_| wrong())
 }
@@ -116,4 +117,34 @@ pub(crate) fn made(status: StatusCode, run: RunId) -> Response {
         response.headers_mut().insert(header::LOCATION, place);
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::{Access, Role, User};
+
+    /// The id is the whole memory of a key, so it must be the same for one user and another for any other.
+    #[test]
+    fn a_key_belongs_to_one_user_and_to_no_later_one_of_the_name() {
+        let home = tempfile::tempdir().expect("a folder");
+        let access = Access::open(home.path()).expect("no users yet");
+        let id = |token: &str, key: &'static str| {
+            let caller = access.by_token(token).expect("it is read").expect("it is known");
+            run_id(&caller, &HeaderValue::from_static(key)).ok()
+        };
+        let add = |name: &str| {
+            let user = User { name: name.to_owned(), role: Role::Operator, projects: None };
+            access.add_user(&user, types::Timestamp::from_millis(0)).expect("a user")
+        };
+        let (ann, ben) = (add("ann"), add("ben"));
+        let before = id(&ann, "42");
+        assert!(before.is_some());
+        assert_eq!(before, id(&ann, "42"));
+        assert_ne!(before, id(&ann, "43"));
+        assert_ne!(before, id(&ben, "42"));
+        access.remove_user("ann").expect("it is there");
+        assert_ne!(before, id(&add("ann"), "42"));
+        assert_eq!(id(&ben, "a key"), None);
+    }
 }

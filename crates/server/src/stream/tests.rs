@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 use types::{Event, LogId, Timestamp};
 
 use super::*;
-use crate::access::Role;
+use crate::access::{Role, User};
 use crate::limit::StreamLimit;
 
 const ROOM: usize = 4;
@@ -39,10 +39,11 @@ async fn pumped(bosun: &Bosun) -> Reader {
     let home = tempfile::tempdir().expect("a folder");
     let access = Arc::new(Access::open(home.path()).expect("no users yet"));
     let user = User { name: "ann".into(), role: Role::Viewer, projects: None };
-    access.add_user(&user, Timestamp::from_millis(0)).expect("a user");
+    let token = access.add_user(&user, Timestamp::from_millis(0)).expect("a user");
+    let caller = access.by_token(&token).expect("it is read").expect("it is known");
     let stopping = CancellationToken::new();
     let open = Arc::new(StreamLimit::new(1).open("ann").expect("a place"));
-    let life = Life { stopping: stopping.clone(), access: access.clone(), user, _open: open };
+    let life = Life { stopping: stopping.clone(), access: access.clone(), caller, _open: open };
     let (queue, messages) = mpsc::channel(ROOM + 1);
     let last = queue.clone().try_reserve_owned().expect("room");
     let feed = bosun.feed(FeedFilter::default(), Some(0)).await.expect("a feed");
