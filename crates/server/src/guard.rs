@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{FromRequest as _, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use bytes::Bytes;
 use futures::{StreamExt as _, stream};
 use tokio::time::{Instant, timeout_at};
 
@@ -88,13 +89,15 @@ fn request_id(headers: &HeaderMap) -> String {
 fn origin_problem(app: &App, request: &Request) -> Option<Problem> {
     let text =
         |name: &HeaderName| request.headers().get(name).map(|value| value.to_str().unwrap_or(""));
-    let host = text(&header::HOST).or_else(|| request.uri().authority().map(|all| all.as_str()));
+    let target = request.uri().authority().map(|all| all.as_str());
+    let host = text(&header::HOST).or(target);
     // A proxy in front may have judged another one than this server would.
     if request.headers().get_all(header::HOST).iter().count() > 1 {
         return Some(Problem::new(StatusCode::BAD_REQUEST, "a request has one Host header"));
     }
     let known = |host: &str| app.hosts.contains(&host.to_ascii_lowercase());
-    if !host.is_some_and(known) {
+    // A target in absolute form takes precedence over the header, so it has to be known, too.
+    if !host.is_some_and(known) || !target.is_none_or(known) {
         // Rejects host names that an attacker points at this address (DNS rebinding).
         return Some(Problem::new(
             StatusCode::MISDIRECTED_REQUEST,
@@ -149,19 +152,40 @@ fn harden(headers: &mut HeaderMap, id: &str) {
     }
 }
 
-/// Admits an API request if its sender is authenticated and has the required role.
+/// Admits an API request if its sender is authenticated and has the required role. A request that changes something is
+/// judged by its head, and again when its body has arrived: the user may have been removed or changed meanwhile.
 pub(crate) async fn admit(
     State((app, role)): State<(App, Role)>,
     mut request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    let caller = caller(&app, &request)?;
-    let caller = allowed(&app, caller, role, &request)?;
+    let mut caller = caller(&app, &request)?;
+    slow_down(&app, &caller.user.name, 1.0)?;
+    check_allowed(&caller, role, &request)?;
     if let Some(connection) = request.extensions().get::<Arc<Connection>>() {
         connection.admit();
     }
+    if !reads(&request) {
+        request = arrived(request).await?;
+        caller = self::caller(&app, &request)?;
+        check_allowed(&caller, role, &request)?;
+    }
     request.extensions_mut().insert(caller);
     Ok(next.run(request).await)
+}
+
+/// Waits for the whole body of a request.
+async fn arrived(request: Request) -> Result<Request, Problem> {
+    let (parts, body) = request.into_parts();
+    let request = Request::from_parts(parts.clone(), body);
+    let body = Bytes::from_request(request, &()).await;
+    let body = body.map_err(|error| Problem::new(error.status(), error.body_text()))?;
+    Ok(Request::from_parts(parts, Body::from(body)))
+}
+
+/// Whether a request changes nothing, by its method.
+fn reads(request: &Request) -> bool {
+    matches!(*request.method(), Method::GET | Method::HEAD)
 }
 
 /// Authenticates the sender of a request.
@@ -218,19 +242,17 @@ fn slow_down(app: &App, who: &str, cost: f64) -> Result<(), Problem> {
     })
 }
 
-fn allowed(app: &App, caller: Caller, role: Role, request: &Request) -> Result<Caller, Problem> {
-    slow_down(app, &caller.user.name, 1.0)?;
+fn check_allowed(caller: &Caller, role: Role, request: &Request) -> Result<(), Problem> {
     if caller.user.role < role {
         let (name, has, needs) = (&caller.user.name, caller.user.role.as_str(), role.as_str());
         let detail = format!("this requires the role {needs}; {name} has the role {has}");
         return Err(Problem::forbidden(detail));
     }
-    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-    if caller.proof == Proof::Cookie && !reads && !request.headers().contains_key(&OURS) {
+    if caller.proof == Proof::Cookie && !reads(request) && !request.headers().contains_key(&OURS) {
         let detail = "a browser's request that changes something needs the header X-Bosun: 1";
         return Err(Problem::forbidden(detail));
     }
-    Ok(caller)
+    Ok(())
 }
 
 /// The value of this server's cookie.

@@ -4,7 +4,7 @@
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::stage::{Stage, add};
+use crate::stage::{Stage, add, add_as};
 
 /// Everything that the server answers to these bytes, up to the end of the connection.
 pub(crate) async fn answer(stage: &Stage, request: &str) -> String {
@@ -82,6 +82,72 @@ async fn a_removed_user_gets_no_further_line() {
     elsewhere.remove_user("ben").expect("it is known");
     stage.write("r_ab", "T1").await;
     assert!(events.next().await.is_none(), "the stream ended before the line");
+}
+
+/// The head was admitted while the user was there; what counts is who they are when the whole request has arrived.
+#[tokio::test]
+async fn a_request_does_not_outlive_the_rights_of_its_user() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let stage = Stage::set(folder.path()).await;
+    let place = server::Project { name: "shop".into(), path: folder.path().join("shop") };
+    stage.access.add_project(&place).expect("a project");
+    let body = r#"{"project": "shop", "goal": "Say hello"}"#;
+    let cut = body.len() - 3;
+    // Nothing changes; the user is removed; comes back in a smaller role; loses the project.
+    type Change = fn(&server::Access);
+    let viewer: Change = |access| {
+        access.remove_user("ben").expect("a user");
+        add(access, "ben", None);
+    };
+    let removed: Change = |access| access.remove_user("ben").expect("a user");
+    let changes: [(Change, &str, &str); 4] = [
+        (|_| (), "422", "no runs here"),
+        (removed, "401", "not valid"),
+        (viewer, "401", "not valid"),
+        (|access| access.remove_project("shop").expect("a project"), "422", "no project"),
+    ];
+    for (change, status, why) in changes {
+        stage.access.remove_user("ben").ok();
+        let token = add_as(&stage.access, "ben", server::Role::Operator, None);
+        let mut stream = TcpStream::connect(&stage.address).await.expect("a connection");
+        let head = format!(
+            "POST /api/v1/runs HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: {}\r\n\r\n",
+            stage.address,
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).await.expect("it is sent");
+        // The server asks for the body of a request whose head it admitted.
+        let mut asked = [0; 25];
+        stream.read_exact(&mut asked).await.expect("it is asked for");
+        assert_eq!(&asked, b"HTTP/1.1 100 Continue\r\n\r\n");
+        stream.write_all(body[..cut].as_bytes()).await.expect("it is sent");
+        change(&stage.access);
+        stream.write_all(body[cut..].as_bytes()).await.expect("it is sent");
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).await.expect("an answer");
+        assert!(reply.starts_with(&format!("HTTP/1.1 {status}")) && reply.contains(why), "{reply}");
+    }
+}
+
+/// A proxy in front may have judged the header alone.
+#[tokio::test]
+async fn the_authority_of_a_target_counts_as_the_host_does() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let stage = Stage::set(folder.path()).await;
+    let Stage { address, token, .. } = &stage;
+    for (target, host, status) in [
+        (format!("http://{address}"), address.clone(), "200"),
+        (format!("http://{address}"), "evil.example".to_owned(), "421"),
+        ("http://evil.example".to_owned(), address.clone(), "421"),
+        (format!("http://evil.example@{address}"), address.clone(), "421"),
+    ] {
+        let request = format!(
+            "GET {target}/api/v1/me HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+        );
+        let reply = answer(&stage, &request).await;
+        assert!(reply.starts_with(&format!("HTTP/1.1 {status}")), "{target}, {host}: {reply}");
+    }
 }
 
 #[tokio::test]

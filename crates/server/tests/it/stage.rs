@@ -158,7 +158,16 @@ impl Stage {
 }
 
 pub(crate) fn add(access: &Access, name: &str, projects: Option<Vec<String>>) -> String {
-    let user = User { name: name.to_owned(), role: Role::Viewer, projects };
+    add_as(access, name, Role::Viewer, projects)
+}
+
+pub(crate) fn add_as(
+    access: &Access,
+    name: &str,
+    role: Role,
+    projects: Option<Vec<String>>,
+) -> String {
+    let user = User { name: name.to_owned(), role, projects };
     access.add_user(&user, Timestamp::from_millis(0)).expect("a user")
 }
 
