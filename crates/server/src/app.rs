@@ -17,6 +17,7 @@ use crate::drivers::Drivers;
 use crate::factory::RunFactory;
 use crate::limit::{RateLimit, StreamLimit};
 use crate::problem::Problem;
+use crate::turns::Turns;
 
 /// Cloneable handle to the shared state.
 #[derive(Debug, Clone)]
@@ -33,6 +34,7 @@ pub(crate) struct Parts {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) limit: RateLimit,
     pub(crate) streams: StreamLimit,
+    pub(crate) turns: Turns,
     /// The authorities (`host:port`) under which the server is reachable.
     pub(crate) hosts: BTreeSet<String>,
     /// Name of the cookie. Browsers scope cookies by host, not by port, and two servers must not log each other out.

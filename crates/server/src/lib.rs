@@ -25,6 +25,7 @@ mod serve;
 mod stream;
 mod tls;
 mod transport;
+mod turns;
 pub mod views;
 mod webhook;
 

@@ -25,6 +25,7 @@ use crate::router::router;
 use crate::routes::operations;
 use crate::stream::MOST_STREAMS;
 use crate::tls::{TlsError, tls_config};
+use crate::turns::Turns;
 use crate::webhook::{self, Webhook};
 
 /// How long open connections may stay open after a stop.
@@ -127,6 +128,7 @@ impl Server {
             limit: RateLimit::new(config.rate),
             // No user keeps all others out.
             streams: StreamLimit::new(MOST_STREAMS.min(config.connections.div_ceil(2))),
+            turns: Turns::default(),
             hosts: hosts(address, &config.hosts),
             tls: has_tls,
             document: LazyLock::new(Box::new(written)),

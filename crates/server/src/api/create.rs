@@ -16,6 +16,7 @@ use crate::extract::Body;
 use crate::factory::WantedRun;
 use crate::openapi::ROOT;
 use crate::problem::Problem;
+use crate::turns::in_turn;
 
 /// Maximum size of a goal, issue, spec or plan, in bytes. Longer documents belong into files of the repository.
 const LONGEST_TEXT: usize = 256 * 1024;
@@ -33,6 +34,16 @@ pub(crate) async fn start(
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail));
     }
     let id = headers.get("idempotency-key").map(|key| run_id(&caller, key)).transpose()?;
+    let work = started(app.clone(), caller.clone(), id, wanted);
+    in_turn(&app, &caller, work).await
+}
+
+async fn started(
+    app: App,
+    caller: Caller,
+    id: Option<RunId>,
+    wanted: WantedRun,
+) -> Result<Response, Problem> {
     let mut new = prepare(&app, &caller, &wanted).await?;
     if let Some(id) = &id
         && let Some(text) = requested(&app, id).await?

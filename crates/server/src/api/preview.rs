@@ -18,6 +18,7 @@ use crate::extract::Body;
 use crate::factory::WantedRun;
 use crate::guard;
 use crate::problem::Problem;
+use crate::turns::in_turn;
 
 /// What would happen to a request.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -84,13 +85,18 @@ pub(crate) async fn show(
     Body(wanted): Body<WantedRun>,
 ) -> Result<Json<PreviewReport>, Problem> {
     guard::previews(&app, &caller.user.name)?;
+    let work = previewed(app.clone(), caller.clone(), wanted);
+    Ok(Json(in_turn(&app, &caller, work).await?))
+}
+
+async fn previewed(app: App, caller: Caller, wanted: WantedRun) -> Result<PreviewReport, Problem> {
     let new = prepare(&app, &caller, &wanted).await?;
     app.check_model(&caller, &new.request.model).await?;
     let preview = Box::pin(app.bosun.preview(&new)).await.map_err(refused)?;
     let Preview { survey, explained, view } = preview;
     let own: Vec<String> = new.request.checks.iter().map(|check| check.name.clone()).collect();
     let found = || survey.checks.iter().map(|check| check.name.clone()).collect();
-    Ok(Json(PreviewReport {
+    Ok(PreviewReport {
         admission: AdmissionItem {
             verdict: explained.admission.verdict.as_str(),
             decision: explained.admission.decision,
@@ -117,7 +123,7 @@ pub(crate) async fn show(
         budget: view.budget,
         status: view.status,
         questions: view.questions.into_iter().map(|asked| asked.text).collect(),
-    }))
+    })
 }
 
 fn documents(selected: &[Selected]) -> Vec<DocumentItem> {

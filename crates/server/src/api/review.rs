@@ -13,6 +13,7 @@ use super::Page;
 use super::create::made;
 use crate::extract::{Body, Named, OfRun};
 use crate::problem::Problem;
+use crate::turns::in_turn;
 
 /// A comment on a task, a file of it, or a line.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -69,9 +70,14 @@ pub(crate) struct FollowUp {
     script: Option<String>,
 }
 
-pub(crate) async fn send(
+pub(crate) async fn send(of: OfRun, Body(with): Body<FollowUp>) -> Result<Response, Problem> {
+    let (app, caller) = (of.app.clone(), of.caller.clone());
+    in_turn(&app, &caller, followed_up(of, with)).await
+}
+
+async fn followed_up(
     OfRun { app, caller, run }: OfRun,
-    Body(with): Body<FollowUp>,
+    with: FollowUp,
 ) -> Result<Response, Problem> {
     let model = match with.script {
         Some(script) => {

@@ -19,6 +19,7 @@ use crate::app::{App, Visible};
 use crate::extract::{Body, OfRun};
 use crate::factory::WantedSession;
 use crate::problem::Problem;
+use crate::turns::in_turn;
 
 /// A conversation in a list.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -86,6 +87,11 @@ pub(crate) async fn open(
     if app.stopping.is_cancelled() {
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"));
     }
+    let run = in_turn(&app, &caller, opened(app.clone(), caller.clone(), wanted)).await?;
+    Ok((StatusCode::CREATED, Json(CreatedRun { run })))
+}
+
+async fn opened(app: App, caller: Caller, wanted: WantedSession) -> Result<RunId, Problem> {
     let visible = app.visible(&caller)?;
     let project = visible.named(&wanted.project)?;
     if wanted.text.trim().is_empty() {
@@ -97,7 +103,7 @@ pub(crate) async fn open(
     let session = app.converse(&caller, new).await?;
     let run = session.id().clone();
     app.drivers.keep_session(session);
-    Ok((StatusCode::CREATED, Json(CreatedRun { run })))
+    Ok(run)
 }
 
 /// The session, driven by this process from now on. What the caller says is recorded as the caller's.

@@ -130,6 +130,36 @@ async fn a_request_does_not_outlive_the_rights_of_its_user() {
     }
 }
 
+/// The server of these tests has one thread: if a caller's work took it, nobody else would be answered.
+#[tokio::test]
+async fn work_for_one_user_keeps_no_other_waiting() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let stage = Stage::set(folder.path()).await;
+    let place = server::Project { name: "shop".into(), path: folder.path().join("shop") };
+    stage.access.add_project(&place).expect("a project");
+    let token = add_as(&stage.access, "ben", server::Role::Operator, None);
+    let body = r#"{"project": "shop", "goal": "Say hello"}"#;
+    for path in ["/runs", "/runs/preview"] {
+        let request = format!(
+            "POST /api/v1{path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            stage.address,
+            body.len()
+        );
+        let (open, gate) = std::sync::mpsc::channel();
+        *stage.factory.gate.lock().expect("nobody broke it") = Some(gate);
+        let meanwhile = async {
+            stage.factory.waits.notified().await;
+            let (status, _) = stage.get("/me", &stage.token, "").await;
+            drop(open);
+            status
+        };
+        let (reply, status) = tokio::join!(answer(&stage, &request), meanwhile);
+        assert_eq!(status, 200, "{path}");
+        assert!(reply.contains("no runs here"), "{path}: {reply}");
+    }
+}
+
 /// A proxy in front may have judged the header alone.
 #[tokio::test]
 async fn the_authority_of_a_target_counts_as_the_host_does() {

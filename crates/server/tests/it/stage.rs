@@ -1,7 +1,7 @@
 //! A server on a journal, over a real socket, and clients of its streams.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -15,6 +15,7 @@ use server::{
 };
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
+use tokio::sync::Notify;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
@@ -23,12 +24,23 @@ use types::{Event, LogId, Timestamp};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-#[derive(Debug)]
-struct NoFactory;
+/// Makes no runs, and takes its time for that.
+#[derive(Debug, Default)]
+pub(crate) struct NoFactory {
+    /// What the next run waits for, without giving its thread back.
+    pub(crate) gate: Mutex<Option<mpsc::Receiver<()>>>,
+    /// Tells when it waits.
+    pub(crate) waits: Notify,
+}
 
 #[async_trait]
 impl RunFactory for NoFactory {
     async fn run(&self, _: &WantedRun, _: &Path) -> Result<NewRun, Unfit> {
+        let gate = self.gate.lock().expect("nobody broke it").take();
+        if let Some(gate) = gate {
+            self.waits.notify_one();
+            gate.recv().ok();
+        }
         Err(Unfit("no runs here".to_owned()))
     }
 
@@ -49,6 +61,7 @@ impl RunFactory for NoFactory {
 pub(crate) struct Stage {
     pub(crate) bosun: Bosun,
     pub(crate) access: Arc<Access>,
+    pub(crate) factory: Arc<NoFactory>,
     pub(crate) address: String,
     pub(crate) token: String,
     stop: CancellationToken,
@@ -67,9 +80,10 @@ impl Stage {
         let access = Arc::new(Access::open(home).expect("users"));
         access.remove_user("ann").ok();
         let token = add(&access, "ann", None);
+        let factory = Arc::new(NoFactory::default());
         let config = ServerConfig {
             bosun: bosun.clone(),
-            factory: Arc::new(NoFactory),
+            factory: factory.clone(),
             access: access.clone(),
             home: home.to_owned(),
             listen: "127.0.0.1:0".parse().expect("an address"),
@@ -86,7 +100,7 @@ impl Stage {
         let (address, stop) = (server.address().to_string(), CancellationToken::new());
         let until = stop.clone();
         let served = tokio::spawn(async move { server.run(until).await.expect("it serves") });
-        Self { bosun, access, address, token, stop, served }
+        Self { bosun, access, factory, address, token, stop, served }
     }
 
     /// Stops the server and waits for it to finish.
