@@ -51,8 +51,9 @@ fn is_file(text: &str) -> bool {
         });
         let stem = ending.map(|(stem, _)| stem).unwrap_or_default();
         let plain = stem.chars().all(|c| c.is_alphanumeric() || "._-".contains(c));
-        let is_product = listed(NOT_FILES, &text.to_lowercase());
-        return hidden || (known && !is_product && plain && stem.chars().any(char::is_alphabetic));
+        let is_product = || listed(NOT_FILES, &text.to_lowercase());
+        return hidden
+            || (known && plain && stem.chars().any(char::is_alphabetic) && !is_product());
     }
     if !text.chars().all(|c| c.is_alphanumeric() || "/._-*@".contains(c)) {
         return false;
@@ -122,12 +123,15 @@ fn is_camel(text: &str) -> bool {
     let hump = |pair: &[char]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
     let first = letters.windows(2).position(hump);
     let humps = letters.windows(2).filter(|pair| hump(pair)).count();
-    let is_product = listed(BRANDS, &text.to_lowercase());
+    // The lists are long, and nearly every word of a text comes here.
+    let is_product = || listed(BRANDS, &text.to_lowercase());
     // `MailerLite` may be a product; `PaymentQueue`, `HttpClientPool` and `getUser` are not.
-    let of_code = text.starts_with(|c: char| c.is_ascii_lowercase())
-        || humps >= 2
-        || SUFFIXES.split(' ').any(|suffix| text.ends_with(suffix));
-    letters.len() >= 6 && first.is_some_and(|at| at >= 1) && of_code && !is_product
+    let of_code = || {
+        text.starts_with(|c: char| c.is_ascii_lowercase())
+            || humps >= 2
+            || SUFFIXES.split(' ').any(|suffix| text.ends_with(suffix))
+    };
+    letters.len() >= 6 && first.is_some_and(|at| at >= 1) && of_code() && !is_product()
 }
 
 fn is_commit(text: &str) -> bool {
