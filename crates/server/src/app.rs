@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
+use axum::http::StatusCode;
 use bytes::Bytes;
 use runtime::llm::Script;
 use runtime::sandbox::chain;
@@ -17,7 +18,7 @@ use crate::drivers::Drivers;
 use crate::factory::RunFactory;
 use crate::limit::{RateLimit, StreamLimit};
 use crate::problem::Problem;
-use crate::turns::Turns;
+use crate::turns::{Turns, apart};
 
 /// Cloneable handle to the shared state.
 #[derive(Debug, Clone)]
@@ -155,6 +156,23 @@ impl App {
             return Err(Problem::forbidden("a script with `hold` takes the role admin"));
         }
         Ok(())
+    }
+}
+
+/// Work that may keep a processor busy.
+impl App {
+    /// Performs work for a caller when it is their turn, if they are still who they were.
+    pub(crate) async fn in_turn<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        work: impl Future<Output = Result<T, Problem>> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let turn = self.turns.take(&caller.user.name).await;
+        if !self.access.knows(caller) {
+            let detail = "this user was removed or changed while the request waited";
+            return Err(Problem::new(StatusCode::UNAUTHORIZED, detail));
+        }
+        apart(turn, work).await
     }
 }
 

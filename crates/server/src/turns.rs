@@ -4,12 +4,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::http::StatusCode;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::access::Caller;
-use crate::app::App;
 use crate::problem::Problem;
 
 /// Number of such requests of one user that are worked on at a time; others wait.
@@ -21,7 +18,7 @@ pub(crate) struct Turns(Arc<Mutex<HashMap<String, Arc<Semaphore>>>>);
 
 impl Turns {
     /// Waits for a turn of a user; it ends when the permit is dropped.
-    async fn take(&self, user: &str) -> Option<OwnedSemaphorePermit> {
+    pub(crate) async fn take(&self, user: &str) -> Option<OwnedSemaphorePermit> {
         let turns = {
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             // A permit, and whoever waits for one, holds the semaphore.
@@ -33,18 +30,12 @@ impl Turns {
     }
 }
 
-/// Performs work for a caller when it is their turn, away from the threads that answer requests. It goes on if the
-/// caller disconnects, and keeps its turn until it ends.
-pub(crate) async fn in_turn<T: Send + 'static>(
-    app: &App,
-    caller: &Caller,
+/// Performs work in a turn, away from the threads that answer requests. It goes on if the caller disconnects, and keeps
+/// the turn until it ends.
+pub(crate) async fn apart<T: Send + 'static>(
+    turn: Option<OwnedSemaphorePermit>,
     work: impl Future<Output = Result<T, Problem>> + Send + 'static,
 ) -> Result<T, Problem> {
-    let turn = app.turns.take(&caller.user.name).await;
-    if !app.access.knows(caller) {
-        let detail = "this user was removed or changed while the request waited";
-        return Err(Problem::new(StatusCode::UNAUTHORIZED, detail));
-    }
     let (runtime, work) = (Handle::current(), Box::pin(work));
     let done = tokio::task::spawn_blocking(move || {
         let _turn = turn;

@@ -16,7 +16,6 @@ use crate::extract::Body;
 use crate::factory::WantedRun;
 use crate::openapi::ROOT;
 use crate::problem::Problem;
-use crate::turns::in_turn;
 
 /// Maximum size of a goal, issue, spec or plan, in bytes. Longer documents belong into files of the repository.
 const LONGEST_TEXT: usize = 256 * 1024;
@@ -35,7 +34,7 @@ pub(crate) async fn start(
     }
     let id = headers.get("idempotency-key").map(|key| run_id(&caller, key)).transpose()?;
     let work = started(app.clone(), caller.clone(), id, wanted);
-    in_turn(&app, &caller, work).await
+    app.in_turn(&caller, work).await
 }
 
 async fn started(

@@ -18,7 +18,6 @@ use crate::extract::Body;
 use crate::factory::WantedRun;
 use crate::guard;
 use crate::problem::Problem;
-use crate::turns::in_turn;
 
 /// What would happen to a request.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -86,7 +85,7 @@ pub(crate) async fn show(
 ) -> Result<Json<PreviewReport>, Problem> {
     guard::previews(&app, &caller.user.name)?;
     let work = previewed(app.clone(), caller.clone(), wanted);
-    Ok(Json(in_turn(&app, &caller, work).await?))
+    Ok(Json(app.in_turn(&caller, work).await?))
 }
 
 async fn previewed(app: App, caller: Caller, wanted: WantedRun) -> Result<PreviewReport, Problem> {

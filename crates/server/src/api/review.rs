@@ -13,7 +13,6 @@ use super::Page;
 use super::create::made;
 use crate::extract::{Body, Named, OfRun};
 use crate::problem::Problem;
-use crate::turns::in_turn;
 
 /// A comment on a task, a file of it, or a line.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -72,7 +71,7 @@ pub(crate) struct FollowUp {
 
 pub(crate) async fn send(of: OfRun, Body(with): Body<FollowUp>) -> Result<Response, Problem> {
     let (app, caller) = (of.app.clone(), of.caller.clone());
-    in_turn(&app, &caller, followed_up(of, with)).await
+    app.in_turn(&caller, followed_up(of, with)).await
 }
 
 async fn followed_up(

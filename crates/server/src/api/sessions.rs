@@ -19,7 +19,6 @@ use crate::app::{App, Visible};
 use crate::extract::{Body, OfRun};
 use crate::factory::WantedSession;
 use crate::problem::Problem;
-use crate::turns::in_turn;
 
 /// A conversation in a list.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -87,7 +86,7 @@ pub(crate) async fn open(
     if app.stopping.is_cancelled() {
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"));
     }
-    let run = in_turn(&app, &caller, opened(app.clone(), caller.clone(), wanted)).await?;
+    let run = app.in_turn(&caller, opened(app.clone(), caller.clone(), wanted)).await?;
     Ok((StatusCode::CREATED, Json(CreatedRun { run })))
 }
 
