@@ -11,13 +11,15 @@ fn every_tree_that_was_checked_is_there_with_what_came_of_it() {
     let wanted = [
         (CheckedTree::Base, CheckStatus::Passed),
         (CheckedTree::Attempt, CheckStatus::Passed),
+        (CheckedTree::Trial, CheckStatus::Passed),
         (CheckedTree::Trial, CheckStatus::Failed),
         (CheckedTree::Trial, CheckStatus::Failed),
         (CheckedTree::Merged, CheckStatus::Passed),
     ];
     assert_eq!(told, wanted);
     assert_eq!((checks[1].check.as_str(), checks[1].exit), ("T1.1#1", Some(0)));
-    assert_eq!(checks[2].on, "T1.1 without its code");
+    assert_eq!(checks[2].on, "T1.1 with the tests of before");
+    assert_eq!(checks[3].on, "T1.1 without its code");
     assert_eq!(checks[2].task.as_ref().map(TaskId::as_str), Some("T1"));
 }
 
