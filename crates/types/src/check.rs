@@ -65,6 +65,8 @@ pub struct Against {
     pub title: String,
     /// In a trial with mutants: how long its runs may take together.
     pub most_ms: Millis,
+    /// In a trial with mutants: how long the check took on the result.
+    pub took_ms: Millis,
     /// A person's set-up commands for every fresh checkout.
     pub setup: Vec<String>,
 }

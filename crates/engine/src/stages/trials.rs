@@ -328,7 +328,8 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
         return types::Against::default();
     };
     let plain = task_state.checks.iter().find(|check| check.what.command == what.command);
-    let tests = plain.and_then(|plain| plain.end.as_ref()?.tests.as_deref());
+    let now = plain.and_then(|plain| plain.end.as_ref());
+    let tests = now.and_then(|now| now.tests.as_deref());
     let won = tests.map(|tests| tests.won.clone());
     let failing = tests.map(|tests| tests.failing.clone()).unwrap_or_default();
     let base_tests = task_state.trials.iter().any(|one| {
@@ -348,9 +349,8 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
         tests: won.filter(|_| trial == Trial::Altered && !base_tests).unwrap_or_default(),
         base_tests,
         own: tests.and_then(|tests| Some(tests.all?.digest)).filter(|_| alters),
-        most_ms: plain
-            .and_then(|plain| plain.end.as_ref())
-            .map_or(Millis(0), |now| ends::left(run, task_state, now)),
+        most_ms: now.map_or(Millis(0), |now| ends::left(run, task_state, now)),
+        took_ms: now.map_or(Millis(0), |now| now.elapsed_ms),
         ..compared(run, task_state, what)
     }
 }

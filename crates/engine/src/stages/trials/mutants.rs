@@ -1,7 +1,7 @@
 //! What mutants of the changed lines show: whether checks notice when a line of the change is wrong. How mutants are made
 //! and run is decided elsewhere.
 
-use types::{CheckEnd, Level, Trial, Unproven, count, one_line};
+use types::{CheckEnd, Level, Trial, Unproven, one_line};
 
 use super::doubt::{Next, Tried};
 use super::ends::{self, ends, is_unread, ordered, timed_out};
@@ -112,11 +112,12 @@ fn say(because: &mut Vec<String>, what: String) {
 
 fn noticed(name: &str, end: &CheckEnd) -> String {
     let (seen, all) = (end.noticed.len(), end.noticed.len() + end.unnoticed.len());
-    let parts = count(all as u64, "changed place");
-    if seen == all {
-        return format!("{name} fails when there is a fault in one of {parts}");
-    }
-    format!("{name} fails when there is a fault in {seen} of {parts}")
+    let what = match (seen, all) {
+        (1, 1) => "the changed lines".to_owned(),
+        (seen, all) if seen == all => format!("each of {all} parts of the change"),
+        _ => format!("{seen} of {all} parts of the change"),
+    };
+    format!("{name} notices a fault in {what}")
 }
 
 fn unnoticed(lines: &[String]) -> String {
@@ -151,7 +152,7 @@ mod tests {
     #[test]
     fn a_change_whose_every_part_old_tests_notice_is_covered() {
         for (seen, level_of, says) in [
-            ("exits 1 failing=a noticed=x,y", Level::Covered, "in one of 2 changed places"),
+            ("exits 1 failing=a noticed=x,y", Level::Covered, "in each of 2 parts"),
             ("exits 0 noticed=x unnoticed=y", Level::Unproven, "notices a fault here: y"),
             ("exits 0 untried ordered=fee", Level::Covered, "what the goal orders: fee"),
             ("exits 0 untried", Level::Unproven, "faults in the change: nothing to try"),

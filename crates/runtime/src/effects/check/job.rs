@@ -10,6 +10,7 @@ use types::{
 pub(super) const MOST_NAMES: usize = 200;
 
 /// A check to be run.
+#[derive(Clone, Copy)]
 pub(in crate::effects) struct Job<'a> {
     pub(in crate::effects) check: &'a CheckId,
     pub(in crate::effects) what: &'a Check,

@@ -5,7 +5,8 @@ use evidence::files::{self, FileKind};
 use evidence::mutate;
 use sandbox::{Edit, EditTo};
 use types::{
-    Against, ChangeKind, CheckEnd, CommitId, Fault, FileChange, Millis, TestReport, WorkPath,
+    Against, ChangeKind, Check, CheckEnd, CommitId, Ended, Fault, FileChange, Millis, TestReport,
+    WorkPath,
 };
 
 use super::job::{Job, Ran, counts, untried};
@@ -15,6 +16,10 @@ use crate::effects::signs::text_of;
 
 /// The most parts of a change that are tried, taken evenly from all of them.
 const MOST_PARTS: usize = 6;
+/// A mutant gets so many times what the check took, and at least this.
+const LONGER: u64 = 3;
+const AT_LEAST: Millis = Millis::seconds(5);
+
 /// What a check makes of a mutant.
 enum Seen {
     Noticed,
@@ -69,6 +74,11 @@ impl RunExecutor {
         job: &Job<'_>,
         parts: Vec<Vec<InFile>>,
     ) -> Result<CheckEnd, Fault> {
+        let took = job.against.took_ms.0;
+        let limit = Millis(took.saturating_mul(LONGER).saturating_add(AT_LEAST.0));
+        let limit = job.what.timeout_ms.map_or(limit, |own| own.min(limit));
+        let quick = Check { timeout_ms: Some(limit), ..job.what.clone() };
+        let job = &Job { what: &quick, ..*job };
         let mut last: Option<CheckEnd> = None;
         let (mut noticed, mut unnoticed) = (Vec::new(), Vec::new());
         for part in parts {
@@ -81,8 +91,12 @@ impl RunExecutor {
                 let to = EditTo::Text(one.mutant.text.clone());
                 let edit = Edit { path: one.path.clone(), to };
                 let commit = self.mixed(job, job.result, &[edit]).await?;
-                let ran = self.run_at(job, &commit).await?;
-                let seen = seen(&ran, job.against);
+                let mut ran = self.run_at(job, &commit).await?;
+                let mut seen = seen(&ran, job.against);
+                if ran.end.ended == Ended::TimedOut {
+                    // A fault that makes a loop endless is noticed by whoever waits.
+                    (ran.end.ended, seen) = (Ended::Stopped, Seen::Noticed);
+                }
                 let tests = ran.report.as_ref().map(|report| Box::new(counts(report)));
                 let elapsed_ms = spent.plus(ran.end.elapsed_ms);
                 last = Some(CheckEnd { elapsed_ms, tests, ..ran.end });
