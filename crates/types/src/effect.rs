@@ -30,7 +30,7 @@ pub enum Effect {
         #[serde(rename = "walls")]
         isolation: IsolationLevel,
         /// The comparison data, also for a trial's tree.
-        against: Against,
+        against: Box<Against>,
     },
     /// Put the commit's changes on top of the run's branch.
     Merge {

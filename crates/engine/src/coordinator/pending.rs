@@ -149,7 +149,7 @@ fn open_check(run: &Run, on: Subject, index: u32, check: &CheckState) -> Option<
         what: Check { timeout_ms: limit.or(what.timeout_ms), ..what.clone() },
         commit: commit.clone(),
         isolation: run.isolation(),
-        against: Against { setup: run.check_results().setup.clone(), ..against },
+        against: Box::new(Against { setup: run.check_results().setup.clone(), ..against }),
     })
 }
 

@@ -76,7 +76,7 @@ pub(super) fn faults(source: &Source<'_>, line: &Range<usize>) -> Vec<Fault> {
         };
         add(digits.range(), &next.to_string(), NUMBER);
     }
-    emptied(source.language, bare, &mut add);
+    emptied(source, line, bare, &mut add);
     let inner =
         source.strings.iter().filter(|span| line.start <= span.start && span.end <= line.end);
     for string in inner.filter(|string| !source.content(string).trim().is_empty()) {
@@ -89,41 +89,72 @@ pub(super) fn faults(source: &Source<'_>, line: &Range<usize>) -> Vec<Fault> {
 }
 
 /// Results, values and calls in a line that is a statement of its own.
-fn emptied(language: Language, bare: &str, add: &mut impl FnMut(Range<usize>, &str, u8)) {
-    let whole = closed(bare);
-    let nothing = match language {
-        Language::Python => "None",
-        Language::JavaScript => "undefined",
-        Language::Ruby => "nil",
-        Language::Php => "null",
-        _ => "",
+fn emptied(
+    source: &Source<'_>,
+    line: &Range<usize>,
+    bare: &str,
+    add: &mut impl FnMut(Range<usize>, &str, u8),
+) {
+    if !closed(bare) {
+        return;
+    }
+    let language = source.language;
+    let result = pattern!(r"^\s*return\s+([^\s;][^;]*?)\s*;?\s*$").captures(bare);
+    let tail = || {
+        let last = pattern!(r"^\s*([^\s;{},][^;{}]*[^\s;{},])\s*$").captures(bare)?;
+        let closes = source.bare[line.end..].trim_start().starts_with('}');
+        last.get(1).filter(|_| language == Language::Rust && closes)
     };
-    if whole && !nothing.is_empty() {
-        let result = pattern!(r"^\s*return\s+([^\s;][^;]*?)\s*;?\s*$");
-        let value = pattern!(
-            r"^\s*(?:const\s+|let\s+|var\s+)?[$\w.\[\]]+(?:\s*:\s*[\w\[\], |.]+)?\s*=\s+([^=\s;][^;]*?)\s*;?\s*$"
-        );
-        for (pattern, rank) in [(result, RESULT), (value, VALUE)] {
-            let found = pattern.captures(bare).and_then(|found| found.get(1));
-            if let Some(found) = found.filter(|found| found.as_str() != nothing) {
-                add(found.range(), nothing, rank);
-            }
+    if let Some(found) = result.and_then(|found| found.get(1)).or_else(tail) {
+        for nothing in nothings(language).iter().filter(|nothing| found.as_str() != **nothing) {
+            add(found.range(), nothing, RESULT);
+        }
+    }
+    let value = pattern!(
+        r"^\s*(?:const\s+|let\s+|var\s+)?[$\w.\[\]]+(?:\s*:\s*[\w\[\], |.]+)?\s*=\s+([^=\s;][^;]*?)\s*;?\s*$"
+    );
+    let dynamic = matches!(
+        language,
+        Language::Python | Language::JavaScript | Language::Ruby | Language::Php
+    );
+    let value = value.captures(bare).filter(|_| dynamic).and_then(|found| found.get(1));
+    for nothing in nothings(language).iter().take(1) {
+        if let Some(found) = value.as_ref().filter(|found| found.as_str() != *nothing) {
+            add(found.range(), nothing, VALUE);
         }
     }
     let call = match language {
         Language::Python | Language::Ruby => pattern!(r"^\s*((?:await\s+)?[\w.]+\(.*\))\s*$"),
+        Language::Shell => pattern!(r"^\s*([\w./-]+(?:[ \t]+[^|;&<>(){}\\=]*)?)\s*$"),
         _ => pattern!(r"^\s*((?:await\s+)?[$\w.:>-]+\(.*\)(?:\.await)?\??;)\s*$"),
     };
-    if whole && let Some(found) = call.captures(bare).and_then(|found| found.get(1)) {
+    let keeps = pattern!(
+        r"^(?:return|throw|raise|assert|super|if|while|for|switch|then|else|elif|fi|do|done|case|esac|function|exit|shift|local)\b"
+    );
+    let called = call.captures(bare).and_then(|found| found.get(1));
+    if let Some(found) = called.filter(|found| !keeps.is_match(found.as_str())) {
         let with = match language {
             Language::Python => "pass",
             Language::Ruby => "nil",
+            Language::Shell => ":",
             _ => ";",
         };
-        let keeps = pattern!(r"^(?:return|throw|raise|assert|super|if|while|for|switch)\b");
-        if !keeps.is_match(found.as_str()) {
-            add(found.range(), with, CALL);
-        }
+        add(found.range(), with, CALL);
+    }
+}
+
+/// What a function can return in place of a result; in typed languages, one of them may compile.
+fn nothings(language: Language) -> &'static [&'static str] {
+    match language {
+        Language::Python => &["None"],
+        Language::JavaScript => &["undefined"],
+        Language::Ruby => &["nil"],
+        Language::Php => &["null"],
+        Language::Rust => &["Default::default()"],
+        Language::Go => &["nil", "0"],
+        Language::C => &["0"],
+        Language::Java | Language::Kotlin | Language::CSharp => &["null", "0"],
+        Language::Shell => &[],
     }
 }
 

@@ -30,7 +30,11 @@ fn a_line_has_the_faults_of_its_language() {
         ("a.rs", "    if left < right {", &["if left >= right {"]),
         ("a.rs", "    self.flush()?;", &[";"]),
         ("a.rs", "    ready: true,", &["ready: false,"]),
-        ("a.go", "\treturn n * 2", &["return n + 2", "return n * 3"]),
+        ("a.go", "\treturn n * 2", &["return n + 2", "return nil", "return 0"]),
+        ("a.go", "\treturn sum(all)", &["return nil", "return 0"]),
+        ("a.rs", "    total(&all)\n}", &["Default::default()"]),
+        ("a.sh", "echo bye", &[":"]),
+        ("a.sh", "  fi", &[]),
         ("a.c", "  size = size - 4;", &["size = size + 4;", "size = size - 5;"]),
         (
             "a.sh",
@@ -39,7 +43,8 @@ fn a_line_has_the_faults_of_its_language() {
         ),
     ] {
         let found = of_line(path, line);
-        assert_eq!(&found[..faults.len().min(found.len())], faults, "{path}: {line}");
+        let first: Vec<&str> = found.iter().take(faults.len().max(1)).map(String::as_str).collect();
+        assert_eq!(first, faults, "{path}: {line}");
     }
 }
 
