@@ -26,7 +26,7 @@ const STRING: u8 = 6;
 pub(super) fn declares(language: Language, bare: &str) -> bool {
     let head: &Pattern = match language {
         Language::Python => pattern!(
-            r"(?x)^(?:import\b|from\b.*\bimport\b|@|global\b|nonlocal\b
+            r"(?x)^(?:import\b|from\b.*\bimport\b|@|global\b|nonlocal\b|__\w+__\ =
             |\w+(?::\ TypeAlias)?\ =\ (?:tuple|list|dict|set|type|[A-Z]\w+)\[.*\]$)"
         ),
         Language::JavaScript => {

@@ -97,8 +97,10 @@ pub(super) fn shown(
             Level::Unproven
         }
         None => {
+            let tried = ends(task_state, one, Trial::Mutated).next().is_some();
             say(because, format!("{name} was not tried with faults in the change"));
-            Level::Unproven
+            // What no fault can be made in is judged by the other trials alone.
+            if tried && !timed_out(run, task_state, one) { Level::Proven } else { Level::Unproven }
         }
     })
 }
@@ -171,6 +173,7 @@ mod tests {
         for (seen, level_of) in [
             ("exits 1 failing=a noticed=x unnoticed=y", Level::Proven),
             ("exits 0 unnoticed=x", Level::Unproven),
+            ("exits 0 untried", Level::Proven),
         ] {
             let mut bench = kept("src/a.py +src/test_b.py");
             bench.tell("check old:T1.1/0 exits 0 passed=3");
@@ -183,9 +186,10 @@ mod tests {
 
     #[test]
     fn what_was_not_tried_with_altered_tests_is_tried_with_faults() {
-        for (seen, level_of) in
-            [("exits 1 failing=a noticed=x", Level::Proven), ("exits 0 untried", Level::Unproven)]
-        {
+        for (seen, level_of) in [
+            ("exits 1 failing=a noticed=x", Level::Proven),
+            ("exits 0 unnoticed=x", Level::Unproven),
+        ] {
             let mut bench = kept("src/a.py +src/test_b.py");
             bench.tell("check old:T1.1/0 exits 0 passed=3\ncheck new:T1.1/0 exits 1");
             bench.tell("check altered:T1.1/0 exits 0 untried");
