@@ -70,7 +70,7 @@ impl Gallery {
         let wanted = json!({ "project": PROJECT, "spec": SPEC, "script": WARN });
         let spec = started(&admin, "/runs", &wanted).await;
         // Its checks read no test of the repository, so a person is asked at the gate.
-        admin.until(&spec, "question.asked").await;
+        admin.until_asked(&spec).await;
         let answer = format!("/runs/{spec}/questions/0/answer");
         admin.post(&answer, &json!({ "text": "go" })).await;
         admin.over(&spec).await;
@@ -79,11 +79,11 @@ impl Gallery {
             "script": FAILS, "checks": ["sh tests/wind.sh"],
         });
         let fails = started(&admin, "/runs", &fails).await;
-        admin.until(&fails, "question.asked").await;
+        admin.until_asked(&fails).await;
         let asks = admin.run("Let bin/harbor print heights in a unit of choice", ASKS).await;
-        admin.until(&asks, "question.asked").await;
+        admin.until_asked(&asks).await;
         let cancelled = admin.run("Rename bin/harbor to bin/port", ASKS).await;
-        admin.until(&cancelled, "question.asked").await;
+        admin.until_asked(&cancelled).await;
         let why = json!({ "reason": "not this week" });
         admin.post(&format!("/runs/{cancelled}/cancel"), &why).await;
         let script = held(&place.path().join("never"));

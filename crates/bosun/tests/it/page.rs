@@ -259,7 +259,7 @@ async fn two_people_see_what_is_theirs_and_may_do_what_their_role_allows() {
     let served = Served::start(&place);
     let ann = served.admin(&place);
     let run = ann.run(GOAL, ASKS).await;
-    ann.until(&run, "question.asked").await;
+    ann.until_asked(&run).await;
     let browser = Browser::start().await.expect("a browser");
     let vic = served.user(&place, "vic", &["--role", "viewer", "--project", PROJECT]);
     let otto = served.user(&place, "otto", &["--role", "operator", "--project", "dock"]);

@@ -118,7 +118,7 @@ async fn a_restart_in_the_middle_loses_nothing() {
     let served = Served::start(&place);
     let ann = served.admin(&place);
     let run = ann.run(GOAL, ASKS).await;
-    let before = ann.until(&run, "question.asked").await;
+    let before = ann.until_asked(&run).await;
     let address = served.stop();
     let log = std::fs::read_to_string(place.path().join("serve.log")).expect("a log");
     assert!(log.contains(" INFO ") && !log.contains('\x1b'), "no colours in a file: {log}");
@@ -219,7 +219,7 @@ async fn a_plan_waits_for_its_approval() {
         "project": PROJECT, "goal": GOAL, "script": TWO_TASKS, "approve_plan": true,
     });
     let run = ann.post("/runs", &wanted).await["run"].as_str().expect("an id").to_owned();
-    ann.until(&run, "question.asked").await;
+    ann.until_asked(&run).await;
     let asked = ann.get("/questions").await["items"][0].clone();
     assert_eq!((&asked["run"], &asked["rule"]), (&run.as_str().into(), &"plan.approval".into()));
     assert!(asked["text"].to_string().contains("Write the farewell"), "the plan: {asked}");
@@ -229,7 +229,7 @@ async fn a_plan_waits_for_its_approval() {
     assert_eq!(ann.over(&run).await["status"], "done");
     is_problem(&ann.try_post(&format!("/runs/{run}/plan/approve"), &json!({})).await, 409);
     let run = ann.post("/runs", &wanted).await["run"].as_str().expect("an id").to_owned();
-    ann.until(&run, "question.asked").await;
+    ann.until_asked(&run).await;
     ann.post(&format!("/runs/{run}/plan/reject"), &json!({})).await;
     assert_ne!(ann.over(&run).await["status"], "done");
 }

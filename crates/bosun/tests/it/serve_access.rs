@@ -17,7 +17,7 @@ async fn users_see_their_own_projects_and_do_what_their_role_allows() {
     let vic = served.user(&place, "vic", &["--role", "viewer", "--project", PROJECT]);
     let otto = served.user(&place, "otto", &["--role", "operator", "--project", "dock"]);
     let run = ann.run(GOAL, ASKS).await;
-    ann.until(&run, "question.asked").await;
+    ann.until_asked(&run).await;
     assert_eq!(vic.get(&format!("/runs/{run}")).await["view"]["status"], "waiting");
     assert_eq!(vic.get("/questions").await["items"].as_array().map(Vec::len), Some(1));
     let answer = format!("/runs/{run}/questions/0/answer");

@@ -226,6 +226,12 @@ impl Api {
         self.until_line(run, |line| line["event"] == kind).await
     }
 
+    /// The same until the run itself asks: what an attempt asks is a line of the attempt's log first.
+    pub(crate) async fn until_asked(&self, run: &str) -> Vec<Value> {
+        let asks = |line: &Value| line["event"] == "question.asked" && line["attempt"].is_null();
+        self.until_line(run, asks).await
+    }
+
     /// Reads the stream of a run from its beginning until a line matches; returns all lines so far.
     pub(crate) async fn until_line(
         &self,

@@ -91,14 +91,24 @@ pub(crate) async fn accept(OfRun { app, caller, run }: OfRun, Body(how): Body<Ho
         Author::Me => CommitAuthor::Person,
     };
     let by = caller.user.name.clone();
+    cleaned_up(&app, &run).await?;
     let how = Acceptance { by, merge: how.merge, force: how.force, author };
     Box::pin(app.bosun.accept(&run, &how)).await?;
     shown(&app, &caller, &run).await
 }
 
 pub(crate) async fn discard(OfRun { app, caller, run }: OfRun) -> Done {
+    cleaned_up(&app, &run).await?;
     Box::pin(app.bosun.discard(&run, &caller.user.name)).await?;
     shown(&app, &caller, &run).await
+}
+
+/// Waits until the driver of a run that is over has removed its workspaces, which it does after the last line.
+async fn cleaned_up(app: &App, run: &RunId) -> Result<(), Problem> {
+    if app.bosun.view(run).await?.ended.is_some() {
+        app.drivers.until_left(run).await;
+    }
+    Ok(())
 }
 
 pub(crate) async fn approve_plan(of: OfRun) -> Result<Json<Delivery>, Problem> {
