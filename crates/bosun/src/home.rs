@@ -31,7 +31,7 @@ pub(crate) struct Home {
     /// Top of the current project, if there is one.
     project: OnceLock<PathBuf>,
     /// The policy that was named.
-    rules: OnceLock<PathBuf>,
+    policy: OnceLock<PathBuf>,
     /// Project files for agents are ignored.
     pub(crate) without_project: bool,
 }
@@ -44,8 +44,17 @@ impl Home {
     ) -> Self {
         let isolation = Isolation::Kernel(helper_exe);
         let (journal, models) = (OnceLock::new(), OnceLock::new());
-        let (project, rules) = (OnceLock::new(), OnceLock::new());
-        Self { folder, passing: false, isolation, journal, models, project, rules, without_project }
+        let (project, policy) = (OnceLock::new(), OnceLock::new());
+        Self {
+            folder,
+            passing: false,
+            isolation,
+            journal,
+            models,
+            project,
+            policy,
+            without_project,
+        }
     }
 
     /// A temporary home elsewhere, removed when the command ends.
@@ -60,8 +69,8 @@ impl Home {
     }
 
     /// Keeps agents from changing this policy, wherever it is.
-    pub(crate) fn follow(&self, rules: &Path) {
-        self.rules.get_or_init(|| rules.to_owned());
+    pub(crate) fn close_policy(&self, policy: &Path) {
+        self.policy.get_or_init(|| policy.to_owned());
     }
 
     /// Opens Bosun on the journal of this home.
@@ -271,11 +280,11 @@ impl Home {
     /// Folders of this machine that are closed to agents.
     pub(crate) fn machine(&self) -> anyhow::Result<MachineFolders> {
         let base = etcetera::choose_base_strategy().ok();
-        let (state, named) = (state_folder().ok(), [config::user_file(), prompts_folder()]);
-        let folders = [config::folder(), state, config::models_file()].into_iter().chain(named);
-        let own = [self.folder()?].into_iter().chain(folders.flatten()).collect();
-        let rules = self.rules.get().cloned().into_iter().collect();
-        Ok(MachineFolders { home: base.map(|base| base.home_dir().to_owned()), own, rules })
+        let named = [config::models_file(), config::user_file(), prompts_folder()];
+        let folders = [config::folder(), state_folder().ok()].into_iter().chain(named).flatten();
+        let own = [self.folder()?].into_iter().chain(folders).collect();
+        let policies = self.policy.get().cloned().into_iter().collect();
+        Ok(MachineFolders { home: base.map(|base| base.home_dir().to_owned()), own, policies })
     }
 
     /// Prefix of a printed command that makes it use this home.

@@ -66,7 +66,7 @@ pub(crate) fn working_rules(
     flags: &[(&str, &str, String)],
 ) -> anyhow::Result<Rules> {
     if let Some(file) = file {
-        home.follow(file);
+        home.close_policy(file);
     }
     let project = takes_project(home, folder)?;
     rules_with((file, preset), folder, project, flags)

@@ -11,7 +11,7 @@ use similar::{DiffOp, TextDiff};
 
 use crate::files::test_modules;
 use crate::source::{Language, Source, line_range};
-use operators::Fault;
+use operators::Mutation;
 
 /// The most changed lines of one part; longer ones are divided.
 const MOST_LINES: usize = 12;
@@ -47,19 +47,19 @@ pub fn mutants(path: &str, old: &str, new: &str) -> Vec<Vec<Mutant>> {
     let is_test = |line: &Range<usize>| tests.iter().any(|test| test.contains(&line.start));
     let parts = changed(old, new).into_iter().map(|lines| {
         let lines = lines.into_iter().filter(|line| !is_test(line));
-        let mut faults: Vec<Fault> = lines.flat_map(|line| of_line(&source, &line)).collect();
-        // Faults in different lines tell more than several in one.
-        faults.sort_by_key(|fault| fault.rank);
+        let mut mutations: Vec<Mutation> = lines.flat_map(|line| of_line(&source, &line)).collect();
+        // Mutations of different lines tell more than several in one.
+        mutations.sort_by_key(|mutation| mutation.rank);
         let mut seen: Vec<Range<usize>> = Vec::new();
         let (mut first, mut rest) = (Vec::new(), Vec::new());
-        for fault in faults {
-            let line = line_range(new, fault.at.start);
+        for mutation in mutations {
+            let line = line_range(new, mutation.at.start);
             let list = if seen.contains(&line) { &mut rest } else { &mut first };
             seen.push(line);
-            list.push(fault);
+            list.push(mutation);
         }
         first.append(&mut rest);
-        first.into_iter().take(MOST_EACH).map(|fault| mutant(&source, &fault)).collect()
+        first.into_iter().take(MOST_EACH).map(|one| mutant(&source, &one)).collect()
     });
     parts.filter(|mutants: &Vec<Mutant>| !mutants.is_empty()).collect()
 }
@@ -79,24 +79,24 @@ fn changed(old: &str, new: &str) -> Vec<Vec<Range<usize>>> {
     parts
 }
 
-fn of_line(source: &Source<'_>, line: &Range<usize>) -> Vec<Fault> {
+fn of_line(source: &Source<'_>, line: &Range<usize>) -> Vec<Mutation> {
     let bare = source.bare[line.clone()].trim();
     if operators::declares(source.language, bare) {
         return vec![];
     }
-    operators::faults(source, line)
+    operators::mutations(source, line)
 }
 
-fn mutant(source: &Source<'_>, fault: &Fault) -> Mutant {
+fn mutant(source: &Source<'_>, mutation: &Mutation) -> Mutant {
     let text = source.text;
-    let line = line_range(text, fault.at.start);
-    let (before, after) = (&text[..fault.at.start], &text[fault.at.end..]);
-    let is = format!("{}{}{}", &text[line.start..fault.at.start], fault.with, {
-        &text[fault.at.end..line.end.max(fault.at.end)]
+    let line = line_range(text, mutation.at.start);
+    let (before, after) = (&text[..mutation.at.start], &text[mutation.at.end..]);
+    let is = format!("{}{}{}", &text[line.start..mutation.at.start], mutation.with, {
+        &text[mutation.at.end..line.end.max(mutation.at.end)]
     });
     Mutant {
-        text: format!("{before}{}{after}", fault.with),
-        line: source.line_number(fault.at.start),
+        text: format!("{before}{}{after}", mutation.with),
+        line: source.line_number(mutation.at.start),
         was: text[line].trim().to_owned(),
         is: is.trim().to_owned(),
     }

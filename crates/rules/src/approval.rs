@@ -53,7 +53,7 @@ pub fn words(facts: &CallFacts) -> Vec<String> {
     let parts = command::read(line);
     let begins = facts.folder.as_ref().map_or(".", WorkPath::as_str);
     let mut folders = vec![begins.to_owned()];
-    let mut found: Vec<String> = Vec::new();
+    let (mut found, mut derived): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for part in &parts {
         let targets = part.redirections.iter().map(|redirection| &redirection.target);
         let texts: Vec<String> = part.words.iter().chain(targets).filter_map(text).collect();
@@ -64,22 +64,22 @@ pub fn words(facts: &CallFacts) -> Vec<String> {
         }
         let mut starts = starts(&texts);
         starts.extend(part.set("PYTHONPATH").and_then(text));
-        for name in texts.iter().flat_map(|text| read_by(text)) {
-            for folder in &folders {
-                found.extend(starts.iter().map(|start| below(folder, &below(start, name))));
-            }
-        }
+        let places = |word: &str| -> Vec<String> {
+            let pairs =
+                folders.iter().flat_map(|folder| starts.iter().map(move |start| (folder, start)));
+            pairs.map(|(folder, start)| below(folder, &below(start, word))).collect()
+        };
+        found.extend(texts.iter().flat_map(|text| read_by(text)).flat_map(places));
         for text in &texts {
             // `--file=x` names x.
             let value = text.split_once('=').map(|(_, value)| value.to_owned());
-            let modules = modules(&texts, text);
-            for word in value.into_iter().chain([text.clone()]).chain(modules) {
-                for folder in &folders {
-                    found.extend(starts.iter().map(|start| below(folder, &below(start, &word))));
-                }
-            }
+            let named = value.into_iter().chain([text.clone()]);
+            found.extend(named.flat_map(|word| places(&word)).collect::<Vec<_>>());
+            derived.extend(modules(&texts, text).iter().flat_map(|word| places(word)));
         }
     }
+    // Words as they stand are never pushed out by what they might stand for.
+    found.append(&mut derived);
     let mut seen = std::collections::BTreeSet::new();
     found.retain(|word| is_a_name(word) && seen.insert(word.clone()));
     found.truncate(MOST_WORDS);

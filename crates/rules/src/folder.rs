@@ -12,8 +12,8 @@ pub struct MachineFolders {
     pub home: Option<PathBuf>,
     /// The folders of Bosun's journal, worktrees and settings.
     pub own: Vec<PathBuf>,
-    /// Files with rules of runs, which agents may read and not change: a policy that was named.
-    pub rules: Vec<PathBuf>,
+    /// Policies that were named: agents may read them, and not change them.
+    pub policies: Vec<PathBuf>,
 }
 
 /// System folders, refused with everything below them.
@@ -93,7 +93,7 @@ mod tests {
     fn machine() -> MachineFolders {
         let own = ["/people/me/.local/state/bosun", "/people/me/.config/bosun", "/data/state"];
         let own = own.map(PathBuf::from).to_vec();
-        MachineFolders { home: Some("/people/me".into()), own, rules: vec![] }
+        MachineFolders { home: Some("/people/me".into()), own, policies: vec![] }
     }
 
     fn rule(folder: &str, home_allowed: bool) -> Option<String> {

@@ -115,7 +115,7 @@ impl SandboxFactory {
         env: LocalEnvironment,
         spec: &SandboxSpec<'_>,
     ) -> Result<LocalEnvironment, EnvError> {
-        let env = env.keeping_out(&self.machine.own)?.closing(&self.machine.rules)?;
+        let env = env.keeping_out(&self.machine.own)?.closing(&self.machine.policies)?;
         if spec.whose == Whose::Ours {
             return env.without_secrets();
         }
@@ -259,8 +259,8 @@ fn known(machine: MachineFolders) -> MachineFolders {
         whole.canonicalize().unwrap_or(whole)
     };
     let own = machine.own.into_iter().map(real).collect();
-    let rules = machine.rules.into_iter().map(real).collect();
-    MachineFolders { home: machine.home.map(real), own, rules }
+    let policies = machine.policies.into_iter().map(real).collect();
+    MachineFolders { home: machine.home.map(real), own, policies }
 }
 
 /// The hosts that a policy grants.

@@ -11,19 +11,28 @@ use std::path::{Path, PathBuf};
 #[must_use]
 pub fn mounted_below(folder: &Path, places: &[PathBuf]) -> Option<PathBuf> {
     let listed = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let mut mounts = listed.lines().filter_map(mount_point);
-    let mut inside = mounts.by_ref().filter(|at| at != folder && at.starts_with(folder)).peekable();
+    shown_by(listed.lines().filter_map(mount_point), folder, places)
+}
+
+/// The first of some mounts that does. One on the way to a place shows it where it is.
+fn shown_by(
+    mounts: impl Iterator<Item = PathBuf>,
+    folder: &Path,
+    places: &[PathBuf],
+) -> Option<PathBuf> {
+    let elsewhere = |at: &PathBuf| !places.iter().any(|place| place.starts_with(at));
+    let below = |at: &PathBuf| at != folder && at.starts_with(folder);
+    let mut inside = mounts.filter(below).filter(elsewhere).peekable();
     inside.peek()?;
     let shown: BTreeSet<(u64, u64)> = places.iter().flat_map(|place| around(place)).collect();
     inside.find(|at| id(at).is_some_and(|id| shown.contains(&id)))
 }
 
 /// A place, everything above it that is not the root, and its entries.
-fn around(place: &Path) -> impl Iterator<Item = (u64, u64)> {
+fn around(place: &Path) -> Vec<(u64, u64)> {
     let above = place.ancestors().filter(|above| above.parent().is_some()).map(Path::to_owned);
     let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
-    let entries = entries.map(|entry| entry.path());
-    above.chain(entries).filter_map(|path| id(&path)).collect::<Vec<_>>().into_iter()
+    above.chain(entries.map(|entry| entry.path())).filter_map(|path| id(&path)).collect()
 }
 
 fn id(path: &Path) -> Option<(u64, u64)> {
@@ -63,11 +72,21 @@ mod tests {
     }
 
     #[test]
-    fn no_mount_is_found_where_there_is_none() {
+    fn a_place_is_found_where_it_is_shown_a_second_time() {
         let dir = tempfile::tempdir().expect("a folder");
-        assert_eq!(mounted_below(dir.path(), &[dir.path().to_owned()]), None);
-        // The root of the machine has mounts below it; one shows what is in itself.
-        #[cfg(target_os = "linux")]
-        assert!(mounted_below(Path::new("/"), &[PathBuf::from("/proc/self")]).is_some());
+        let top = dir.path();
+        let (folder, state) = (top.join("work"), top.join("state/bosun"));
+        std::fs::create_dir_all(folder.join("x")).expect("a folder");
+        std::fs::create_dir_all(state.join("history")).expect("a folder");
+        // Another path to the same folder stands for a mount.
+        let found = |folder: &Path, at: &str| {
+            shown_by([folder.join(at)].into_iter(), folder, std::slice::from_ref(&state)).is_some()
+        };
+        for shown in ["x/../../state/bosun", "x/../../state", "x/../../state/bosun/history"] {
+            assert!(found(&folder, shown), "{shown}");
+        }
+        assert!(!found(&folder, "x") && !found(&folder, "x/../../missing"));
+        assert!(!found(top, "state"), "it is on the way to the place itself");
+        assert_eq!(mounted_below(&folder, &[state]), None);
     }
 }

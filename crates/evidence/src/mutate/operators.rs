@@ -1,4 +1,4 @@
-//! The faults that one line can have, by language. Which lines and how many is decided by the parent module.
+//! The mutations that one line can have, by language. Which lines and how many is decided by the parent module.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::source::{Language, Source};
 /// A replacement in a text. The lower the rank, the more likely it is that the file still compiles and behaves
 /// differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct Mutation {
     pub(super) at: Range<usize>,
     pub(super) with: String,
     pub(super) rank: u8,
@@ -47,13 +47,13 @@ pub(super) fn declares(language: Language, bare: &str) -> bool {
     head.is_match(bare)
 }
 
-/// The faults of a line.
-pub(super) fn faults(source: &Source<'_>, line: &Range<usize>) -> Vec<Fault> {
+/// The mutations of a line.
+pub(super) fn mutations(source: &Source<'_>, line: &Range<usize>) -> Vec<Mutation> {
     let bare = &source.bare[line.clone()];
     let mut found = Vec::new();
     let mut add = |at: Range<usize>, with: &str, rank: u8| {
         let at = line.start + at.start..line.start + at.end;
-        found.push(Fault { at, with: with.to_owned(), rank });
+        found.push(Mutation { at, with: with.to_owned(), rank });
     };
     for (from, to, rank) in swaps(source.language) {
         for (at, _) in bare.match_indices(from) {
@@ -83,7 +83,7 @@ pub(super) fn faults(source: &Source<'_>, line: &Range<usize>) -> Vec<Fault> {
         // Before the closing quotation mark; the rest of the string stays what it is.
         let content = source.content(string);
         let at = content.as_ptr() as usize - source.text.as_ptr() as usize + content.len();
-        found.push(Fault { at: at..at, with: "x".to_owned(), rank: STRING });
+        found.push(Mutation { at: at..at, with: "x".to_owned(), rank: STRING });
     }
     found
 }

@@ -4,7 +4,7 @@
 use types::{CheckEnd, Level, Trial, Unproven, one_line};
 
 use super::doubt::{Next, Tried};
-use super::ends::{self, ends, is_unread, ordered, timed_out};
+use super::ends::{ends, is_unread, ordered, timed_out, trial};
 use crate::state::{Run, TaskState};
 
 /// The most unnoticed lines in a sentence.
@@ -36,7 +36,7 @@ pub(super) fn keeps(
     };
     for one in tried.iter().filter(tells) {
         let name = &one.what.name;
-        match ends::trial(run, task_state, Trial::Mutated, one)? {
+        match trial(run, task_state, Trial::Mutated, one)? {
             Some(end) if !end.noticed.is_empty() && end.unnoticed.is_empty() => {
                 say(because, noticed(name, end));
                 return Ok(Level::Covered);
@@ -46,16 +46,14 @@ pub(super) fn keeps(
                 None => missed = Some(end.unnoticed.clone()),
             },
             None => {
-                let all = ends(task_state, one, Trial::Mutated);
-                let names: Vec<&str> =
-                    all.flat_map(|end| &end.ordered).map(String::as_str).collect();
-                if !names.is_empty() {
-                    let names = names.join(", ");
+                let end = ends(task_state, one, Trial::Mutated).next();
+                if let Some(end) = end.filter(|end| !end.ordered.is_empty()) {
+                    let names = end.ordered.join(", ");
                     say(because, format!("it changes nothing but what the goal orders: {names}"));
                     return Ok(Level::Covered);
                 }
-                let why = ends(task_state, one, Trial::Mutated).find_map(|end| end.untried.clone());
-                let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+                let why = end.and_then(|end| end.untried.as_ref());
+                let why = why.map_or_else(String::new, |why| format!(": {why}"));
                 say(because, format!("{name} was not tried with faults in the change{why}"));
             }
         }
@@ -87,7 +85,7 @@ pub(super) fn shown(
     because: &mut Vec<String>,
 ) -> Result<Level, Next> {
     let name = &one.what.name;
-    Ok(match ends::trial(run, task_state, Trial::Mutated, one)? {
+    Ok(match trial(run, task_state, Trial::Mutated, one)? {
         Some(end) if !end.noticed.is_empty() => {
             say(because, noticed(name, end));
             Level::Proven
