@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use types::CommitId;
 
 /// The folder of all copies.
-const HISTORY: &str = "history";
+pub(crate) const HISTORY: &str = "history";
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum History {

@@ -10,6 +10,7 @@ use types::{Event, LogId, RunId, SessionState, Timestamp};
 
 use crate::api::Bosun;
 use crate::error::Error;
+use crate::history::HISTORY;
 use crate::listing::Found;
 use crate::prepare;
 use crate::session::folded;
@@ -59,6 +60,7 @@ impl Bosun {
         let home = self.services.home.clone();
         let names = tokio::task::spawn_blocking(move || {
             let (temporary, prepared) = (sandbox::sweep_temporary(), prepare::sweep(&home));
+            sandbox::sweep_history(&home.join(HISTORY));
             (temporary, prepared, runs_below(&home))
         });
         let Ok((temporary, prepared, runs)) = names.await else { return Leftovers::default() };

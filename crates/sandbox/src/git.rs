@@ -41,6 +41,7 @@ pub use checkout::{Edit, EditTo};
 pub use commit::Merged;
 pub use error::GitError;
 pub use glance::{Glance, is_root, root_of};
+pub use history::sweep_history;
 pub use layers::LaidOut;
 pub use seen::Seen;
 pub use settle::Taken;

@@ -128,7 +128,7 @@ pub use error::{EnvError, chain};
 pub use free_space::free_bytes;
 pub use git::{
     Author, Edit, EditTo, GitError, GitRequest, Glance, LaidOut, Merged, Repo, Seen, Submodule,
-    Taken, is_root, root_of, unsupported_git,
+    Taken, is_root, root_of, sweep_history, unsupported_git,
 };
 pub use hook::{Hook, run_hook};
 pub use hosts::{BadHost, HostRefused, Hosts};

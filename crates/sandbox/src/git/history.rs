@@ -15,6 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use tempfile::TempDir;
 use types::{CommitId, Digest};
 
 use super::call::With;
@@ -25,6 +26,8 @@ use super::{GitError, Repo, hash};
 const NEAREST: &str = "--max-count=200";
 /// The most packs of a store. Git looks into all of them, so from then on there is one again.
 pub(super) const MOST_PACKS: usize = 24;
+/// The first letters of the name of a store that is being made.
+const PART: &str = ".part-";
 /// Stores that were not used for so long are removed.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
@@ -40,8 +43,7 @@ impl Repo {
         }
         fs::create_dir_all(&shelf).map_err(failed("making", &shelf))?;
         prune(&shelf);
-        let part = tempfile::Builder::new().prefix(".part-").tempdir_in(&shelf);
-        let part = part.map_err(failed("making a folder in", &shelf))?;
+        let (part, _made) = begun(&shelf).map_err(failed("making a folder in", &shelf))?;
         let packs = part.path().join("pack");
         fs::create_dir(&packs).map_err(failed("making", &packs))?;
         let mut wanted = format!("{name}\n");
@@ -107,11 +109,36 @@ fn link_all(from: &Path, to: &Path) -> io::Result<()> {
     linked
 }
 
-/// Removes stores that have not been used for long, and those that were never completed.
+/// A folder for a store that is being made, with the lock that says so.
+fn begun(shelf: &Path) -> io::Result<(TempDir, File)> {
+    let alone = File::open(shelf)?;
+    alone.lock()?;
+    let part = tempfile::Builder::new().prefix(PART).tempdir_in(shelf)?;
+    let made = File::open(part.path())?;
+    made.lock()?;
+    Ok((part, made))
+}
+
+/// Removes what is left of stores below this folder: those that have not been used for long, and those whose makers died.
+pub fn sweep_history(below: &Path) {
+    let shelves = fs::read_dir(below).into_iter().flatten().flatten();
+    shelves.for_each(|shelf| prune(&shelf.path()));
+}
+
 fn prune(shelf: &Path) {
+    let alone = File::open(shelf).and_then(|shelf| shelf.lock().map(|()| shelf));
+    if alone.is_err() {
+        return;
+    }
     for entry in fs::read_dir(shelf).into_iter().flatten().flatten() {
-        let age = entry.metadata().and_then(|found| found.modified()).ok();
-        if age.and_then(|at| at.elapsed().ok()).is_some_and(|age| age > KEPT) {
+        let is_part = entry.file_name().as_encoded_bytes().starts_with(PART.as_bytes());
+        let goes = if is_part {
+            File::open(entry.path()).is_ok_and(|part| part.try_lock().is_ok())
+        } else {
+            let age = entry.metadata().and_then(|found| found.modified()).ok();
+            age.and_then(|at| at.elapsed().ok()).is_some_and(|age| age > KEPT)
+        };
+        if goes {
             fs::remove_dir_all(entry.path()).ok();
         }
     }

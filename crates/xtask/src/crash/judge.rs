@@ -244,7 +244,7 @@ fn plain(text: &str) -> String {
         let run = word.strip_prefix("r_").is_some_and(|rest| rest.len() == 8 && hex(rest));
         if run {
             plain.push_str(&part.replace(word, "RUN"));
-        } else if plain.ends_with("pack-") || (word.len() == 12 && hex(word)) {
+        } else if plain.ends_with("pack-") || (matches!(word.len(), 12 | 40) && hex(word)) {
             plain.push_str(&part.replace(word, "*"));
         } else {
             plain.push_str(part);
@@ -282,5 +282,7 @@ mod tests {
     fn names_are_compared_without_what_is_random() {
         assert_eq!(plain("state/worktrees/r_1a2b3c4d/T1.1"), "state/worktrees/RUN/T1.1");
         assert_eq!(plain("state/snapshots/7005b8ed1e0d/pack-FaSFO9"), "state/snapshots/*/pack-*");
+        let store = "state/history/7005b8ed1e0d/0135d7030d93198fb83153cb332e23aff987dab7/pack";
+        assert_eq!(plain(store), "state/history/*/*/pack");
     }
 }

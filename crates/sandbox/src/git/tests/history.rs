@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::super::history::MOST_PACKS;
+use super::super::history::{MOST_PACKS, sweep_history};
 use super::{Fixture, Path, PathBuf, commit, fixture, git, put};
 use types::CommitId;
 
@@ -80,23 +80,37 @@ async fn a_damaged_history_does_not_keep_anybody_from_the_rest() {
 }
 
 #[tokio::test]
-async fn stores_that_nobody_used_for_long_go_and_unfinished_ones_with_them() {
+async fn stores_that_nobody_used_for_long_go() {
     let fixture = fixture(&[("a", "1\n")]).await;
     let old = fixture.store(&fixture.start).await;
-    let unfinished = old.with_file_name(".part-x");
-    std::fs::create_dir(&unfinished).expect("a folder");
     let second = commit(fixture.repo.root(), &[("a", "2\n")]);
     let used = fixture.store(&second).await;
     let month_ago = SystemTime::now() - Duration::from_hours(30 * 24);
-    for folder in [&old, &unfinished, &used] {
+    for folder in [&old, &used] {
         let opened = std::fs::File::open(folder).expect("a folder");
         opened.set_modified(month_ago).expect("a time");
     }
     assert_eq!(fixture.store(&second).await, used, "it is used again");
     let third = commit(fixture.repo.root(), &[("a", "3\n")]);
     let newest = fixture.store(&third).await;
-    assert!(!old.exists() && !unfinished.exists() && used.exists());
+    assert!(!old.exists() && used.exists());
     git(&alone(&fixture, &newest), &["fsck", "--full", &third.0]);
+}
+
+#[tokio::test]
+async fn what_is_being_made_stays_and_goes_with_its_maker() {
+    let fixture = fixture(&[("a", "1\n")]).await;
+    let store = fixture.store(&fixture.start).await;
+    let part = store.with_file_name(".part-x");
+    std::fs::create_dir(&part).expect("a folder");
+    let maker = std::fs::File::open(&part).expect("a folder");
+    maker.lock().expect("nobody else has it");
+    let below = fixture.dir.path().join("history");
+    sweep_history(&below);
+    assert!(part.exists(), "its maker lives");
+    drop(maker);
+    sweep_history(&below);
+    assert!(!part.exists() && store.exists());
 }
 
 #[tokio::test]
