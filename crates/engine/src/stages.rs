@@ -22,5 +22,6 @@ pub(crate) mod report;
 pub(crate) mod review;
 pub(crate) mod route;
 pub(crate) mod schedule;
+pub(crate) mod tester;
 pub(crate) mod trials;
 pub(crate) mod verify;

@@ -70,6 +70,12 @@ impl Script {
         self.price.price().cap()
     }
 
+    /// Whether it has an attempt for a role.
+    #[must_use]
+    pub fn plays(&self, role: &RoleId) -> bool {
+        self.attempts.iter().any(|attempt| attempt.role == *role)
+    }
+
     /// Whether any reply waits for a file on this machine.
     #[must_use]
     pub fn waits_for_files(&self) -> bool {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use types::{
     Access, Condition, Contract, Permission, PermitRule, Phase, Policy, Remedy, RoleId, RuleId,
+    Tester,
 };
 
 use crate::command::Pattern;
@@ -80,6 +81,10 @@ fn crew(policy: &Policy, found: &mut Vec<String>) {
         Some(intent) => [intent.product.clone(), intent.dev.clone()],
         None => ["planner", "coder"].map(RoleId::fixed),
     };
+    let tester = RoleId::fixed("tester");
+    if policy.verify.tester == Tester::Always && !policy.roles.contains_key(&tester) {
+        found.push("verify.tester needs a role tester".to_owned());
+    }
     for role in needed {
         if !policy.roles.contains_key(&role) {
             found.push(format!("there is no role {role}"));
@@ -299,6 +304,8 @@ mod tests {
     fn names_that_are_not_there_or_there_twice_are_problems() {
         let mut policy = crew();
         policy.roles.remove(&RoleId::fixed("planner"));
+        policy.roles.remove(&RoleId::fixed("tester"));
+        policy.verify.tester = Tester::Always;
         policy.gates.retain(|gate| gate.phase != Phase::Closure);
         policy.limits.parallel_tasks = 0;
         policy.context.push(policy.context[0].clone());
@@ -306,6 +313,7 @@ mod tests {
         for part in [
             "rule route.goal routes to planner, which is not a role",
             "there is no role planner",
+            "verify.tester needs a role tester",
             "there is no gate at the end of closure",
             "limits.parallel_tasks is 0",
             "there are two rules with the id context.agents_file",

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use llm::{Model, Script, ScriptedModel};
 use store::Journal;
-use types::{Digest, Fault, FaultClass, ModelRef, ModelServer, PriceCap};
+use types::{Digest, Fault, FaultClass, ModelRef, ModelServer, PriceCap, RoleId};
 
 /// The provider name of scripts.
 pub const SCRIPT: &str = "script";
@@ -86,11 +86,27 @@ impl Models {
 
     /// The highest token price of a model, if known; a script has its own.
     pub(crate) async fn price(&self, model: &ModelRef, journal: &dyn Journal) -> Option<PriceCap> {
-        if model.provider() != SCRIPT || self.providers.contains_key(SCRIPT) {
-            return self.known_price(model);
+        if self.is_script(model) {
+            return Some(script(model, journal).await?.price_cap());
         }
-        let bytes = journal.blob(&model.name().parse().ok()?).await.ok()?;
-        Script::parse(&String::from_utf8_lossy(&bytes)).ok().map(|script| script.price_cap())
+        self.known_price(model)
+    }
+
+    /// Whether a model can play a role: a script plays only those that it has.
+    pub(crate) async fn plays(
+        &self,
+        model: &ModelRef,
+        role: &RoleId,
+        journal: &dyn Journal,
+    ) -> bool {
+        if !self.is_script(model) {
+            return true;
+        }
+        script(model, journal).await.is_some_and(|script| script.plays(role))
+    }
+
+    fn is_script(&self, model: &ModelRef) -> bool {
+        model.provider() == SCRIPT && !self.providers.contains_key(SCRIPT)
     }
 
     pub(crate) async fn find(
@@ -122,6 +138,12 @@ impl Models {
             .map_err(|error| wrong(format!("reading {model}: {error}")))?;
         Ok(Arc::new(ScriptedModel::new(Arc::new(script))))
     }
+}
+
+/// A stored script, if it can be read.
+async fn script(model: &ModelRef, journal: &dyn Journal) -> Option<Script> {
+    let bytes = journal.blob(&model.name().parse().ok()?).await.ok()?;
+    Script::parse(&String::from_utf8_lossy(&bytes)).ok()
 }
 
 /// Why a script was not stored.

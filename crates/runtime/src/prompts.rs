@@ -11,7 +11,7 @@ use types::{Family, WorkPath};
 /// The path of a project's prompts, from its top.
 pub const PROMPTS: &str = ".bosun/prompts";
 /// The shipped prompts, by file name.
-const SHIPPED: [(&str, &str); 19] = [
+const SHIPPED: [(&str, &str); 20] = [
     ("audited/dev.md", include_str!("../../../prompts/audited/dev.md")),
     ("audited/product.md", include_str!("../../../prompts/audited/product.md")),
     ("adviser.md", include_str!("../../../prompts/adviser.md")),
@@ -20,6 +20,7 @@ const SHIPPED: [(&str, &str); 19] = [
     ("coder.md", include_str!("../../../prompts/coder.md")),
     ("compact.md", include_str!("../../../prompts/compact.md")),
     ("debugger.md", include_str!("../../../prompts/debugger.md")),
+    ("tester.md", include_str!("../../../prompts/tester.md")),
     ("family/anthropic.md", include_str!("../../../prompts/family/anthropic.md")),
     ("family/gemini.md", include_str!("../../../prompts/family/gemini.md")),
     ("family/openai.md", include_str!("../../../prompts/family/openai.md")),

@@ -8,7 +8,7 @@ use sandbox::Repo;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use types::{Begin, Fault, Input, LogId, Policy, Request, RunId, RunView};
+use types::{Begin, Fault, Input, LogId, Policy, Request, RoleId, RunId, RunView, Tester};
 
 use crate::api::{Bosun, NewRun, draw_run_id};
 use crate::check_trees::CheckTrees;
@@ -73,6 +73,7 @@ impl Bosun {
         Box::pin(self.sweep(Some(repo.root()))).await;
         let mut survey = Box::pin(repo.survey_at(new.base.as_ref())).await?;
         survey.usual = Box::pin(self.usual(repo.root())).await?;
+        survey.has_tester = self.has_tester(&new).await;
         let run = new.id.unwrap_or_else(draw_run_id);
         let policy = self.keep_policy(&new.policy).await?;
         let machine = Run::new(run.clone(), Arc::new(new.policy));
@@ -121,6 +122,15 @@ impl Bosun {
         let roles = policy.roles.values().map(|role| role.model.as_ref().unwrap_or(model));
         let others = policy.failures.iter().filter_map(|rule| rule.model.as_ref());
         roles.chain(others).try_for_each(|model| self.services.refuse_remote(policy, model, server))
+    }
+
+    /// Whether tests by another author are wanted and somebody can write them: a script may have no such role.
+    async fn has_tester(&self, new: &NewRun) -> bool {
+        let role = RoleId::fixed("tester");
+        let Some(found) = new.policy.roles.get(&role) else { return false };
+        let model = found.model.as_ref().unwrap_or(&new.request.model);
+        let (models, journal) = (&self.services.models, &*self.services.journal);
+        new.policy.verify.tester != Tester::Never && models.plays(model, &role, journal).await
     }
 
     fn launch(&self, drive: Drive<Run>, repo: Repo) -> Handle {

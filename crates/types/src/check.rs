@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{AttemptId, Changes, CommitId, Digest, Ended, Millis, Shown, TaskId};
+use crate::{AttemptId, Changes, CommitId, Digest, Ended, Millis, Shown, TaskId, WorkPath};
 
 /// A command that Bosun itself runs. It passes if and only if it exits with 0.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -67,6 +67,8 @@ pub struct Against {
     pub most_ms: Millis,
     /// In a trial with mutants: how long the check took on the result.
     pub took_ms: Millis,
+    /// In a trial with tests by another author: the commit that has them, and the files.
+    pub others: Option<(CommitId, Vec<WorkPath>)>,
     /// A person's set-up commands for every fresh checkout.
     pub setup: Vec<String>,
 }

@@ -97,6 +97,10 @@ pub enum Trial {
     Altered,
     /// The new code with a fault in one of its changed lines, one after the other. It should fail.
     Mutated,
+    /// The base commit with tests by another author. It should fail.
+    OthersWithout,
+    /// The new code with the tests of its base commit and those by another author. It should pass.
+    Others,
 }
 
 /// How well a task's result is shown to meet its goal.
@@ -121,7 +125,15 @@ impl Trial {
             Self::NewTests => "without its code",
             Self::Altered => "with altered tests",
             Self::Mutated => "with faults in it",
+            Self::OthersWithout => "without it, with another author's tests",
+            Self::Others => "with another author's tests",
         }
+    }
+
+    /// Whether it is a trial with tests by another author.
+    #[must_use]
+    pub const fn is_of_others(self) -> bool {
+        matches!(self, Self::OthersWithout | Self::Others)
     }
 }
 

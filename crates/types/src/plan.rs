@@ -174,6 +174,9 @@ pub struct Survey {
     /// What earlier runs in it used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usual: Option<crate::Usual>,
+    /// Whether a model can play the role that writes tests for others' results.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub has_tester: bool,
 }
 
 /// A document for agents.

@@ -102,10 +102,25 @@ pub struct VerifyPolicy {
     pub trial_percent: u32,
     /// The action for an unproven result.
     pub unproven: Unproven,
+    /// Which results are tested by an author who has not seen them: an agent with the role `tester`.
+    pub tester: Tester,
     /// Which checks build from nothing, instead of on what the build of the untouched tree left.
     pub cold: Cold,
     /// The build of the untouched tree is kept for later checks if it took at least this long.
     pub warm_from_ms: Millis,
+}
+
+/// Which results are tested by an author who has not seen them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Tester {
+    /// None.
+    #[default]
+    Never,
+    /// Those with changed code that nothing else proves, if there is such a role.
+    Auto,
+    /// All with changed code.
+    Always,
 }
 
 /// Which checks build from nothing.
@@ -200,6 +215,7 @@ impl Default for VerifyPolicy {
             decides: Decides::Evidence,
             trial_percent: 400,
             unproven: Unproven::Ask,
+            tester: Tester::Never,
             cold: Cold::Merged,
             warm_from_ms: Millis::seconds(10),
         }

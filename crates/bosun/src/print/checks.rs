@@ -59,6 +59,14 @@ fn tried(trial: Trial, end: &CheckEnd) -> (bool, &'static str) {
         (Trial::NewTests, _) => (false, "also passes without the change"),
         (Trial::Altered, false) if noticed => (true, "detects altered expectations"),
         (Trial::Altered, _) => (false, "misses altered expectations"),
+        (Trial::OthersWithout, false) => {
+            (true, "fails with another author's tests without the change, as expected")
+        }
+        (Trial::OthersWithout, true) => {
+            (false, "passes with another author's tests without the change")
+        }
+        (Trial::Others, true) => (true, "passes with another author's tests"),
+        (Trial::Others, false) => (false, "fails with another author's tests"),
         (Trial::Mutated, _) if noticed => (true, "notices faults in the changed lines"),
         (Trial::Mutated, _) => (false, "does not notice faults in all changed lines"),
     }

@@ -11,14 +11,14 @@ use super::pending;
 use crate::Machine as _;
 use crate::stages::{
     advice, baseline, budget, context, failure, gate, intake, intent, isolation, merge, plan,
-    question, report, review, route, schedule, verify,
+    question, report, review, route, schedule, tester, verify,
 };
 use crate::state::{Run, TaskStatus};
 
 type StageFn = fn(&Run, Timestamp) -> Vec<Event>;
 
 /// All stages, in order.
-const STAGES: [StageFn; 17] = [
+const STAGES: [StageFn; 18] = [
     question::due,
     intake::due,
     route::due,
@@ -29,6 +29,7 @@ const STAGES: [StageFn; 17] = [
     intent::due,
     plan::due,
     budget::due,
+    tester::due,
     failure::due,
     review::due,
     verify::due,

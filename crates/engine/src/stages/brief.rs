@@ -20,7 +20,7 @@ const MOST_FAILING: usize = 20;
 pub(crate) fn compose(run: &Run, attempt: &AttemptId, running: &Running) -> Brief {
     let role = run.policy().roles.get(&running.role);
     let (told, shows) = said(run, attempt, running);
-    let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
+    let task = task_of(run, attempt);
     Brief {
         run: run.id().clone(),
         attempt: attempt.clone(),
@@ -80,13 +80,26 @@ pub(crate) fn told(run: &Run, attempt: &AttemptId, running: &Running) -> String 
 }
 
 fn said(run: &Run, attempt: &AttemptId, running: &Running) -> (String, Vec<WorkPath>) {
-    let task = run.place(&attempt.task).and_then(|place| Some((place, run.task(place)?)));
+    let task = task_of(run, attempt);
     let reply = run.policy().roles.get(&running.role).and_then(|role| role.reply);
     match (reply, task) {
         (Some(reply), _) => brief_json::compose(run, attempt, running, reply.contract),
-        (None, Some((place, task))) => (task_text(run, place, task, running), shown(run, task)),
+        (None, Some((place, task))) => {
+            let places = match run.tested_task(&attempt.task) {
+                None => format!("# Writable paths\n\n{}", running.scope),
+                Some(_) => format!("# Files that its coder may write\n\n{}", task.scope()),
+            };
+            (task_text(run, (place, task), &places, running), shown(run, task))
+        }
         (None, None) => (plan_text(run, running), vec![]),
     }
+}
+
+/// The task of an attempt, or the one that it writes tests for, with its place in the plan.
+fn task_of<'a>(run: &'a Run, attempt: &AttemptId) -> Option<(usize, &'a Task)> {
+    let tested = run.tested_task(&attempt.task);
+    let place = run.place(tested.as_ref().unwrap_or(&attempt.task))?;
+    Some((place, run.task(place)?))
 }
 
 /// The files of a task that are shown to its agent; which of them there are, and fit, the runtime finds out.
@@ -213,7 +226,7 @@ fn append_list(text: &mut String, heading: &str, lines: impl Iterator<Item = Str
     }
 }
 
-fn task_text(run: &Run, place: usize, task: &Task, running: &Running) -> String {
+fn task_text(run: &Run, (place, task): (usize, &Task), places: &str, running: &Running) -> String {
     let count = run.plan().map_or(0, |plan| plan.tasks.len());
     let mut text = format!("# Task {} of {count}: {}\n", place + 1, task.title);
     let _ = write!(text, "\nPart of this goal: {}\n", run.full_text().trim_end());
@@ -226,7 +239,7 @@ fn task_text(run: &Run, place: usize, task: &Task, running: &Running) -> String 
     let criteria = task.acceptance.iter().map(|criterion| format!("- {criterion}"));
     append_list(&mut text, "Acceptance criteria", criteria);
     append_bounds(&mut text, run);
-    let _ = write!(text, "\n# Writable paths\n\n{}\n", running.scope);
+    let _ = write!(text, "\n{places}\n");
     let checks = if task.checks.is_empty() { run.project_checks() } else { &task.checks };
     let checks = checks.iter().filter(|check| !run.check_results().is_dropped(check));
     let checks = checks.map(|check| format!("{}: `{}`", check.name, check.command));

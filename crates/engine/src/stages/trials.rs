@@ -2,20 +2,25 @@
 //! expectations must be noticed. Decides which trial is due, and the outcome: a level of evidence, or a doubt that a
 //! person is asked about. Runs nothing itself.
 
+mod compare;
 mod doubt;
 mod ends;
 #[cfg(test)]
 mod evading_tests;
 mod mutants;
+mod others;
 mod shape;
 #[cfg(test)]
 mod tests;
 mod whole;
 
 use evidence::report::lacks_names;
-use types::{AttemptId, Check, CheckEnd, CommitId, Ended, Level, Millis, Trial, Weighed};
+use types::{AttemptId, Check, CheckEnd, CommitId, Ended, Level, Millis, TaskId, Trial, Weighed};
 
+use crate::stages::tester;
 use crate::state::{CheckState, Run, TaskState};
+pub(crate) use compare::{DID_NOT_PASS, complaint, report_of};
+use compare::{has_tests, is_reported, keeps, turned, unreported};
 pub(crate) use doubt::Next;
 use doubt::{
     Tried, cannot_fail, excuses, fails_anew, gone, no_report, old_tests_fail, rewrites, signs,
@@ -27,10 +32,7 @@ pub(crate) use whole::{to_take_out, unproven_tasks};
 /// Maximum number of checks tried for one task.
 const MOST_CHECKS: usize = 2;
 
-/// The remark on a check that simply failed.
-pub(crate) const DID_NOT_PASS: &str = "it did not pass";
-
-pub(crate) fn next(run: &Run, task_state: &TaskState) -> Next {
+pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
     let Some(last) = &task_state.last else {
         return Next::Weighed(unproven("no attempt is recorded"));
     };
@@ -75,7 +77,10 @@ pub(crate) fn next(run: &Run, task_state: &TaskState) -> Next {
         }
         Some(level) => level,
     };
-    Next::Weighed(Weighed { level, because })
+    match others::shown(run, task, task_state, (&shape, &tried), level, &mut because) {
+        Ok(level) => Next::Weighed(Weighed { level, because }),
+        Err(next) => next,
+    }
 }
 
 pub(crate) fn unproven(why: &str) -> Weighed {
@@ -139,52 +144,6 @@ pub(crate) fn stands_merged(
     let known = run.check_results().accepted(&check.what).zip(check.end.as_ref());
     let accepted = known.is_some_and(|(accepted, end)| excuses(accepted, end));
     stands(run, base, check).filter(|_| !accepted)
-}
-
-/// The objection to counting a check as passed, given its result before the change. A missing report is none: it lowers
-/// the level.
-pub(crate) fn complaint(before: Option<&CheckEnd>, now: &CheckEnd) -> Option<String> {
-    let Some(tests) = &now.tests else {
-        return (!now.passed()).then(|| DID_NOT_PASS.to_owned());
-    };
-    let passed_before = before.filter(|before| before.passed());
-    let before_so = |is: fn(&types::Tests) -> bool| {
-        passed_before.and_then(|before| before.tests.as_deref()).is_some_and(is)
-    };
-    let is_cut = !tests.complete && !tests.quiet;
-    if now.passed() {
-        return match () {
-            () if is_cut && !before_so(|tests| !tests.complete) => {
-                Some("the report of its test runner is incomplete".to_owned())
-            }
-            () if tests.passed == 0 && tests.failed == 0 => Some("no tests ran".to_owned()),
-            () if tests.failed > 0 && !before_so(|tests| tests.failed > 0) => {
-                Some("its report lists failures although it exited with 0".to_owned())
-            }
-            () => None,
-        };
-    }
-    (!(tests.only_excused() && before.is_some())).then(|| DID_NOT_PASS.to_owned())
-}
-
-/// What the report of a passed check lacks, so that only its exit code counts. Many checks print on failure alone.
-fn unreported(before: Option<&CheckEnd>, now: &CheckEnd) -> Option<&'static str> {
-    match &now.tests {
-        _ if !now.passed() => None,
-        None if before.is_some_and(is_reported) => Some("its test runner printed no report"),
-        Some(tests) if tests.quiet => Some("its test runner printed no report"),
-        Some(tests) if !tests.complete => Some("the report of its test runner is incomplete"),
-        _ => None,
-    }
-}
-
-/// Whether a check has tests that could be run without those that a change brings.
-fn has_tests(end: &CheckEnd) -> bool {
-    end.tests.as_ref().map_or_else(|| end.passed(), |tests| tests.passed + tests.failed > 0)
-}
-
-fn is_reported(end: &CheckEnd) -> bool {
-    end.tests.as_ref().is_some_and(|tests| tests.complete)
 }
 
 /// Whether a check that reported its failures before fails with altered tests and reports nothing: code under test can
@@ -289,26 +248,11 @@ fn without_code(
 }
 
 /// The check that a doubt about a result is about.
-pub(crate) fn doubted(run: &Run, task_state: &TaskState) -> Option<Check> {
-    match next(run, task_state) {
+pub(crate) fn doubted(run: &Run, task: &TaskId, task_state: &TaskState) -> Option<Check> {
+    match next(run, task, task_state) {
         Next::Doubt(_, check) => check.map(|check| *check),
-        Next::Wait | Next::Try(..) | Next::Weighed(_) => None,
+        Next::Wait | Next::Try(..) | Next::Weighed(_) | Next::Tests(_) => None,
     }
-}
-
-/// Whether the existing tests pass with the new code as far as the new ones do.
-fn keeps(old: &CheckEnd, now: &CheckEnd) -> bool {
-    if old.passed() {
-        return complaint(Some(now), old).is_none() && unreported(Some(now), old).is_none();
-    }
-    let (Some(old), Some(now)) = (&old.tests, &now.tests) else { return false };
-    old.names_all_failing() && old.failing.iter().all(|name| now.failing.contains(name))
-}
-
-/// Whether something that failed before passes now.
-fn turned(before: Option<&CheckEnd>, now: &CheckEnd) -> bool {
-    let mended = now.tests.as_ref().is_some_and(|tests| tests.mended > 0);
-    before.is_some_and(|before| mended || !before.passed() && now.passed())
 }
 
 fn turned_says(name: &str, now: &CheckEnd) -> String {
@@ -351,6 +295,7 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
         own: tests.and_then(|tests| Some(tests.all?.digest)).filter(|_| alters),
         most_ms: now.map_or(Millis(0), |now| ends::left(run, task_state, now)),
         took_ms: now.map_or(Millis(0), |now| now.elapsed_ms),
+        others: trial.is_of_others().then(|| tester::written(run, &attempt.task)).flatten(),
         ..compared(run, task_state, what)
     }
 }
@@ -371,9 +316,4 @@ pub(crate) fn compared(run: &Run, task_state: &TaskState, what: &Check) -> types
         test_files,
         ..Default::default()
     }
-}
-
-/// The whole report of a check, kept as a blob.
-pub(crate) fn report_of(end: &CheckEnd) -> Option<types::Digest> {
-    Some(end.tests.as_ref()?.all?.digest)
 }

@@ -10,7 +10,7 @@ use types::{
 };
 
 use crate::stages::trials::{self, Next};
-use crate::stages::{limits, review};
+use crate::stages::{limits, review, tester};
 use crate::state::{Asked, CheckState, Run, TaskState, TaskStatus, current};
 use rules::permit::names_file;
 
@@ -208,8 +208,8 @@ fn checking(
         return vec![Event::TaskRejected { attempt: attempt.clone(), fault }];
     }
     // Trials come before a review: a doubtful result needs no second opinion.
-    let weighed = match failed.is_empty().then(|| weigh(run, attempt, task_state, commit)).flatten()
-    {
+    let weigh = || weigh(run, attempt, (task_state, commit), now);
+    let weighed = match failed.is_empty().then(weigh).flatten() {
         Some(Err(events)) => return events,
         Some(Ok(weighed)) => Some(weighed),
         None => None,
@@ -245,15 +245,17 @@ fn weighs(run: &Run) -> bool {
 fn weigh(
     run: &Run,
     attempt: &AttemptId,
-    task_state: &TaskState,
-    commit: &CommitId,
+    (task_state, commit): (&TaskState, &CommitId),
+    now: Timestamp,
 ) -> Option<Result<Weighed, Vec<Event>>> {
     if !weighs(run) {
         return None;
     }
-    Some(match trials::next(run, task_state) {
+    Some(match trials::next(run, &attempt.task, task_state) {
         Next::Weighed(weighed) => Ok(weighed),
         Next::Wait => Err(vec![]),
+        Next::Tests(None) => Err(tester::begin(run, &attempt.task, now)),
+        Next::Tests(Some(failed)) => Err(tester::look_again(run, &attempt.task, failed, now)),
         Next::Doubt(fault, _) if !run.policy().verify.evidence_decides() => {
             Ok(trials::unproven(&fault.what))
         }

@@ -13,7 +13,7 @@ use super::checks::{
 };
 use super::questions::{Answered, Question};
 use super::review_state::Reviewed;
-use super::task_state::{CheckState, Last, Running, TaskState, TaskStatus};
+use super::task_state::{CheckState, Last, Running, TaskState, TaskStatus, TrialState};
 use super::{Asked, Run, Stop, answers};
 use super::{figures, progress};
 use rules::dag;
@@ -228,8 +228,16 @@ fn start_attempt(run: &mut Run, attempt: &AttemptId, running: Running) {
     run.budget_state.granted.remove(&attempt.task);
     run.breakers.started(&running.role);
     run.ledger.hold(claim(running.budget));
-    // Files of an earlier attempt keep the base of that attempt.
-    let base = (running.start == run.on_branch.head).then(|| running.start.clone());
+    // Files of an earlier attempt keep the base of that attempt; tests are written on the base of their task.
+    let tested = run.tested_task(&attempt.task);
+    let base = match &tested {
+        Some(task) => run.task_state(task).and_then(|task_state| task_state.base.clone()),
+        None => (running.start == run.on_branch.head).then(|| running.start.clone()),
+    };
+    if let Some(task) = tested {
+        let others = |one: &TrialState| one.trial.is_of_others();
+        change(run, &task, |task_state| task_state.trials.retain(|one| !others(one)));
+    }
     change(run, &attempt.task, |task_state| {
         task_state.attempts = attempt.n;
         task_state.checks.clear();
@@ -246,6 +254,11 @@ fn start_attempt(run: &mut Run, attempt: &AttemptId, running: Running) {
 fn retry(run: &mut Run, task: &TaskId, retrying: TaskStatus) {
     run.budget_state.granted.remove(task);
     // An attempt that is only postponed is not another one.
+    let stage = run.stage(task);
+    // What was usable is looked at again only if it failed.
+    if matches!(stage, Some(TaskStatus::Verified { .. })) && run.tested_task(task).is_some() {
+        run.reviews.disputed.insert(task.clone());
+    }
     let stage = run.stage(task);
     if !matches!(stage, None | Some(TaskStatus::Waiting | TaskStatus::Retrying { .. })) {
         run.retries += 1;

@@ -11,8 +11,9 @@ pub(super) fn change(run: &mut Run, task: &TaskId, how: impl FnOnce(&mut TaskSta
         how(&mut run.planning);
         return;
     }
-    // The state of a review, or of the advice, begins with the first event about it.
-    if run.reviewed_task(task).is_some() || run.is_advice(task) {
+    // The state of work beside a task, or of the advice, begins with the first event about it.
+    let beside = run.reviewed_task(task).or_else(|| run.tested_task(task));
+    if beside.is_some() || run.is_advice(task) {
         how(run.reviews.reviews.entry(task.clone()).or_default());
         return;
     }

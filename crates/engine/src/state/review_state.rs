@@ -1,7 +1,7 @@
-//! Optional state beside the plan: the Intent Spec, submissions, and reviews. Each review has its own task state: it is
-//! tried, fails and is retried like any task.
+//! Optional state beside the plan: the Intent Spec, submissions, reviews, and tests by other authors. Each of the latter
+//! two has its own task state: it is tried, fails and is retried like any task.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use types::{AttemptId, Decision, Digest, Policy, TaskId};
@@ -14,7 +14,7 @@ pub(crate) struct ReviewState {
     pub(super) spec: Option<(Value, Digest)>,
     /// The questions of the adviser, and the reason.
     pub(super) advice: Option<(Vec<String>, Decision)>,
-    /// The states of reviews, by their own ids.
+    /// The states of reviews and of tests by other authors, by their own ids.
     pub(super) reviews: BTreeMap<TaskId, TaskState>,
     /// The last submission for each task, if it will be reviewed.
     pub(super) handed_in: BTreeMap<TaskId, Value>,
@@ -24,6 +24,8 @@ pub(crate) struct ReviewState {
     pub(super) denied: BTreeMap<AttemptId, Vec<String>>,
     /// Those that the policy counts as dangerous, up to a limit for the whole run.
     pub(super) dangers: Vec<String>,
+    /// The tests by other authors that failed, and that their authors looked at again.
+    pub(super) disputed: BTreeSet<TaskId>,
     /// How often documents were selected.
     pub(super) selections: u32,
 }

@@ -18,8 +18,22 @@ impl Run {
 
     /// The task under review; `None` if this is not the id of a review.
     pub(crate) fn reviewed_task(&self, review: &TaskId) -> Option<TaskId> {
-        let task = rules::review_id::task_of(review)?;
-        (self.place(review).is_none() && self.place(&task).is_some()).then_some(task)
+        self.beside(review, rules::review_id::reviewed_by(review)?)
+    }
+
+    /// The task that another author writes tests for; `None` if this is not the id of such tests.
+    pub(crate) fn tested_task(&self, tests: &TaskId) -> Option<TaskId> {
+        self.beside(tests, rules::review_id::tested_by(tests)?)
+    }
+
+    /// A task of the plan, if this is the id of work beside it, and not of another task.
+    fn beside(&self, id: &TaskId, task: TaskId) -> Option<TaskId> {
+        (self.place(id).is_none() && self.place(&task).is_some()).then_some(task)
+    }
+
+    /// Whether the author of tests has looked at those that failed.
+    pub(crate) fn is_disputed(&self, tests: &TaskId) -> bool {
+        self.reviews.disputed.contains(tests)
     }
 
     /// Whether this is the adviser's own task.

@@ -80,6 +80,7 @@ impl Run {
         let title = match (planned, self.reviewed_task(task)) {
             (Some(task), _) => task.title.clone(),
             (None, Some(reviewed)) => format!("review of {reviewed}"),
+            _ if self.tested_task(task).is_some() => "tests by another author".to_owned(),
             _ if *task == TaskId::plan() => "make the plan".to_owned(),
             _ => task.to_string(),
         };

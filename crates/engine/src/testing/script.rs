@@ -234,6 +234,8 @@ fn trial_of(on: &str) -> Option<Subject> {
         "new" => types::Trial::NewTests,
         "altered" => types::Trial::Altered,
         "mutated" => types::Trial::Mutated,
+        "others_without" => types::Trial::OthersWithout,
+        "others" => types::Trial::Others,
         _ => return None,
     };
     Some(Subject::Trial { attempt: attempt.parse().expect("an attempt"), trial })

@@ -243,7 +243,9 @@ impl Outside for World {
                 let passes = match &check.on {
                     Subject::Merged | Subject::Landed(_) => self.merged_checks_pass,
                     Subject::Base | Subject::Without(_) => false,
-                    Subject::Trial { trial, .. } => *trial == types::Trial::BaseTests,
+                    Subject::Trial { trial, .. } => {
+                        matches!(trial, types::Trial::BaseTests | types::Trial::Others)
+                    }
                     Subject::Attempt(attempt) => match self.fate(attempt) {
                         Fate::CheckBreaks => {
                             return Outcome::Broke(Fault::structural("world.broke", "it broke"));

@@ -2,6 +2,7 @@
 //! them with earlier ones; the result is evaluated elsewhere.
 
 mod job;
+mod mix;
 mod mutated;
 mod ordered;
 mod trial;

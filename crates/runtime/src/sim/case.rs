@@ -85,6 +85,9 @@ impl Case {
             checks: checks[..count].to_vec(),
             ..Survey::default()
         };
+        // Dice of their own, so that the other cases stay what they were.
+        let has_tester = Dice::of(seed, "tester").chance(50);
+        let survey = Survey { has_tester, ..survey };
         let crash_after = dice.chance(70).then(|| dice.between(3, 150));
         let cancels = dice.chance(12).then(|| Millis(dice.below(120_000)));
         Self {

@@ -182,7 +182,9 @@ impl RunSide {
         let sound = !Dice::of(self.world.case.seed, &name).chance(rough);
         let passes = match &check.on {
             Subject::Base | Subject::Without(_) => !sound,
-            Subject::Trial { trial, .. } => (*trial == Trial::BaseTests) == sound,
+            Subject::Trial { trial, .. } => {
+                matches!(trial, Trial::BaseTests | Trial::Others) == sound
+            }
             Subject::Attempt(_) | Subject::Merged | Subject::Landed(_) => sound,
         };
         let (ended, fault) = match dice.below(5) {
@@ -370,7 +372,9 @@ impl AttemptSide {
 /// One changed line in each of these files.
 fn changes(paths: &str) -> Changes {
     let change = |path: &str| {
-        let (how, path) = (types::ChangeKind::Modified, path.parse().ok()?);
+        let new = path.starts_with("tests/");
+        let how = if new { types::ChangeKind::Added } else { types::ChangeKind::Modified };
+        let path = path.parse().ok()?;
         Some(FileChange { path, added: 1, removed: 0, how, only_comments: false })
     };
     Changes(paths.split_whitespace().filter_map(change).collect())

@@ -55,6 +55,7 @@ impl Repo {
             documents: self.documents(&blobs).await?,
             checks: self.checks(&blobs).await?,
             usual: None,
+            has_tester: false,
         })
     }
 

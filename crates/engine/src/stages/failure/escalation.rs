@@ -106,7 +106,7 @@ fn has_failed_checks(failed: &Failed<'_>) -> bool {
 fn objecting(run: &Run, failed: &Failed<'_>) -> Vec<Check> {
     let (task, task_state) = (&failed.task, failed.task_state);
     if is_doubt(failed) {
-        return trials::doubted(run, task_state).into_iter().collect();
+        return trials::doubted(run, &failed.task, task_state).into_iter().collect();
     }
     if is_late(failed) {
         let late = limits::late(run, &task_state.checks);

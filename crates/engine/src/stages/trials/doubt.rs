@@ -15,6 +15,8 @@ pub(crate) enum Next {
     Try(Trial, usize),
     /// There is an objection, perhaps to one check; a person should look.
     Doubt(Fault, Option<Box<Check>>),
+    /// Another author has to write tests first, or to look again at those that failed as described.
+    Tests(Option<String>),
     Weighed(Weighed),
 }
 
@@ -130,7 +132,7 @@ fn named(names: &[String]) -> String {
     if names.is_empty() { String::new() } else { format!(": {}", listed(names)) }
 }
 
-fn listed(names: &[impl AsRef<str>]) -> String {
+pub(super) fn listed(names: &[impl AsRef<str>]) -> String {
     let shown: Vec<&str> = names.iter().take(MOST_NAMES).map(AsRef::as_ref).collect();
     let mut text = shown.join(", ");
     if names.len() > MOST_NAMES {

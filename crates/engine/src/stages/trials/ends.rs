@@ -23,7 +23,9 @@ pub(super) fn trial<'a>(
             Ok(Some(end).filter(|end| end.untried.is_none() && !run.timed_out(end)))
         }
         Some(_) => Err(Next::Wait),
-        None if has_time(run, task_state, one.now) => Err(Next::Try(trial, one.index)),
+        None if trial.is_of_others() || has_time(run, task_state, one.now) => {
+            Err(Next::Try(trial, one.index))
+        }
         None => Ok(None),
     }
 }
@@ -58,7 +60,9 @@ pub(super) fn is_unread(task_state: &TaskState, one: &Tried<'_>) -> bool {
 
 /// Whether a trial of a check did not end in time. Else a result could pass for proven by hanging in its trials.
 pub(super) fn timed_out(run: &Run, task_state: &TaskState, one: &Tried<'_>) -> bool {
-    let ours = task_state.trials.iter().filter(|trial| trial.index as usize == one.index);
+    let ours =
+        |trial: &&TrialState| trial.index as usize == one.index && !trial.trial.is_of_others();
+    let ours = task_state.trials.iter().filter(ours);
     ours.filter_map(|trial| trial.state.end.as_ref()).any(|end| run.timed_out(end))
 }
 
@@ -69,7 +73,8 @@ fn has_time(run: &Run, task_state: &TaskState, now: &CheckEnd) -> bool {
 
 /// The time that is left for trials, given the check on the result.
 pub(super) fn left(run: &Run, task_state: &TaskState, now: &CheckEnd) -> Millis {
-    let ends = task_state.trials.iter().filter_map(|one| one.state.end.as_ref());
+    let counted = task_state.trials.iter().filter(|one| !one.trial.is_of_others());
+    let ends = counted.filter_map(|one| one.state.end.as_ref());
     let taken: u64 = ends.map(|end| end.elapsed_ms.0).sum();
     let percent = u64::from(run.policy().verify.trial_percent);
     let allowed = now.elapsed_ms.0.saturating_mul(percent) / 100;

@@ -4,7 +4,7 @@ use evidence::files::{FileKind, Ordered};
 use sandbox::{Edit, EditTo, GitError};
 use types::{Against, ChangeKind, CommitId, FileChange, WorkPath};
 
-use super::trial::kind;
+use super::mix::kind;
 use crate::effects::run_executor::RunExecutor;
 use crate::effects::signs::text_of;
 

@@ -5,17 +5,15 @@ use std::cmp::Reverse;
 use std::path::Path;
 
 use evidence::alter::{self, Altered};
-use evidence::files::{self, FileKind, Mix};
+use evidence::files::FileKind;
 use evidence::related;
 use sandbox::{Edit, EditTo, GitError};
-use types::{
-    Against, ChangeKind, Changes, CommitId, Fault, FileChange, Subject, TestReport, Trial, WorkPath,
-};
+use types::{Against, Changes, CommitId, Fault, FileChange, Subject, TestReport, Trial, WorkPath};
 
 use super::job::Job;
+use super::mix::{kind, others};
 use super::variant::{InFile, Variant, described};
 use crate::effects::run_executor::RunExecutor;
-use crate::effects::signs::text_of;
 
 /// The tree that a check runs on.
 pub(super) enum Tree {
@@ -82,6 +80,14 @@ impl RunExecutor {
                 };
                 self.alter(job, &commit).await
             }
+            Trial::OthersWithout => {
+                Ok(self.mix(job, base, others(job.against), "there are no such tests").await?)
+            }
+            Trial::Others => {
+                let (mut edits, _) = self.base_tests(job.against, commit, base).await?;
+                edits.extend(others(job.against));
+                Ok(Tree::Plain(self.mixed(job, commit, &edits).await?))
+            }
             Trial::Mutated => {
                 let (parts, ordered) = self.mutants(job.against, commit, base).await?;
                 Ok(Tree::Mutated(parts, ordered))
@@ -119,111 +125,6 @@ impl RunExecutor {
             std::fs::create_dir_all(above).ok();
         }
         self.worktrees.repo().mixed(commit, edits, job.result, scratch.as_ref()).await
-    }
-
-    /// The new code with the tests, recipes and data of the base; and what was left as it is now, because the goal
-    /// orders it.
-    async fn base_tests(
-        &self,
-        against: &Against,
-        commit: &CommitId,
-        base: &CommitId,
-    ) -> Result<(Vec<Edit>, Vec<String>), GitError> {
-        let tests = &against.test_files;
-        let mut mix = files::base_tests(&against.changes, tests);
-        let is_code =
-            |change: &types::FileChange| kind(&change.path, &against.test_files) == FileKind::Code;
-        let code = against.changes.0.iter().any(is_code);
-        let goal = against.goal.as_deref().unwrap_or_default();
-        let both = format!("{goal}\n{}", against.title);
-        mix.restore.retain(|path| !files::is_product(path.as_str(), &both, code, tests));
-        let mut edits = self.edits(mix, commit, base).await?;
-        edits.extend(self.unit_tests(against, commit, base).await?);
-        let ordered = self.carry_along(against, &mut edits, commit, base).await?;
-        Ok((edits, ordered))
-    }
-
-    /// The code of the base with the new tests, recipes and data.
-    async fn new_tests(
-        &self,
-        against: &Against,
-        commit: &CommitId,
-        base: &CommitId,
-    ) -> Result<Vec<Edit>, GitError> {
-        let tests = &against.test_files;
-        let mix = files::new_tests(&against.changes, tests);
-        let mut edits = self.edits(mix, base, commit).await?;
-        edits.extend(self.unit_tests(against, base, commit).await?);
-        Ok(edits)
-    }
-
-    /// The edits that turn `onto` into the mix, with files of `from`.
-    async fn edits(
-        &self,
-        mix: Mix,
-        onto: &CommitId,
-        from: &CommitId,
-    ) -> Result<Vec<Edit>, GitError> {
-        let restored = mix.restore.into_iter();
-        let restored = restored.map(|path| Edit { path, to: EditTo::AsIn(from.clone()) });
-        let removed = mix.remove.into_iter().map(|path| Edit { path, to: EditTo::Gone });
-        let mut edits: Vec<Edit> = restored.chain(removed).collect();
-        let repo = self.worktrees.repo();
-        let of_from = repo.texts(from, &mix.merge).await?;
-        let of_onto = repo.texts(onto, &mix.merge).await?;
-        for (path, own) in of_onto {
-            let other = text_of(&of_from, &path).unwrap_or_default();
-            let whole = files::restored_manifest(path.as_str(), other, &own);
-            if let Some(text) = whole.filter(|text| *text != own) {
-                edits.push(Edit { path, to: EditTo::Text(text) });
-            }
-        }
-        Ok(edits)
-    }
-
-    /// Inline unit tests of `tests`, moved into the files of `code`.
-    async fn unit_tests(
-        &self,
-        against: &Against,
-        code: &CommitId,
-        tests: &CommitId,
-    ) -> Result<Vec<Edit>, GitError> {
-        let paths: Vec<WorkPath> = against
-            .changes
-            .0
-            .iter()
-            .filter(|change| {
-                change.how == ChangeKind::Modified && change.path.as_str().ends_with(".rs")
-            })
-            .filter(|change| kind(&change.path, &against.test_files) == FileKind::Code)
-            .map(|change| change.path.clone())
-            .collect();
-        let repo = self.worktrees.repo();
-        let of_tests = repo.texts(tests, &paths).await?;
-        let mut edits = Vec::new();
-        for (path, text) in repo.texts(code, &paths).await? {
-            let Some(other) = text_of(&of_tests, &path) else { continue };
-            let swapped =
-                files::swapped_unit_tests(&text, other).filter(|swapped| *swapped != text);
-            edits.extend(swapped.map(|text| Edit { path, to: EditTo::Text(text) }));
-        }
-        Ok(edits)
-    }
-
-    /// The result with the code of one task reverted.
-    async fn without(
-        &self,
-        against: &Against,
-        head: &CommitId,
-        base: &CommitId,
-    ) -> Result<Vec<Edit>, GitError> {
-        let code =
-            |change: &&types::FileChange| kind(&change.path, &against.test_files) == FileKind::Code;
-        let paths = against.changes.0.iter().filter(code).map(|change| change.path.clone());
-        let mut edits: Vec<Edit> =
-            paths.map(|path| Edit { path, to: EditTo::AsIn(base.clone()) }).collect();
-        edits.extend(self.unit_tests(against, base, head).await?);
-        Ok(edits)
     }
 
     /// Trees with altered expectations in the relevant tests.
@@ -390,8 +291,4 @@ fn nearness(path: &WorkPath, changes: &Changes) -> usize {
         one.zip(other).take_while(|(one, other)| one == other).count()
     };
     changes.0.iter().map(common).max().unwrap_or_default()
-}
-
-pub(super) fn kind(path: &WorkPath, tests: &[String]) -> FileKind {
-    files::kind(path.as_str(), tests)
 }

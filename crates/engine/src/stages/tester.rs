@@ -1,0 +1,230 @@
+//! Tests by an author who has not seen the result: an agent with the role `tester` writes them on the tree before the
+//! change, in a workspace of its own. They are held back. Their commit is never merged, no other agent sees it, and only
+//! its new test files count: they are laid over the trees of two trials (`trials/others.rs`). An author that fails costs
+//! the result nothing, and nothing that it says decides anything.
+
+use serde_json::Value;
+use types::{
+    Artifact, AttemptId, ChangeKind, Changes, CommitId, Decision, Event, Fault, FaultClass, Level,
+    Millis, RoleId, RuleId, Scope, TaskId, Tester, Timestamp, WorkPath,
+};
+
+use crate::stages::schedule;
+use crate::state::{Run, TaskState, TaskStatus, current};
+use rules::findings::is_test;
+
+/// The role that writes the tests.
+pub(crate) const ROLE: &str = "tester";
+/// Maximum number of attempts, with the one that looks at failing tests again.
+const MOST_ATTEMPTS: u32 = 3;
+/// The delay before another attempt.
+const DELAY: Millis = Millis::seconds(1);
+/// The fault of an attempt that leaves no test behind.
+const NO_TESTS: &str = "tester.no_tests";
+
+/// How far the tests of a task are.
+pub(crate) enum Standing {
+    /// There is nobody who could write them.
+    Nobody,
+    Due,
+    Working,
+    /// There are none, and why.
+    Failed(String),
+    Written,
+}
+
+/// Whether a result of this level is tested by another author. A task whose plan uses the id of the tests is not.
+pub(crate) fn is_wanted(run: &Run, level: Level) -> bool {
+    let has_tester = run.survey().is_some_and(|survey| survey.has_tester);
+    has_tester
+        && match run.policy().verify.tester {
+            Tester::Never => false,
+            Tester::Auto => level < Level::Proven,
+            Tester::Always => true,
+        }
+}
+
+pub(crate) fn standing(run: &Run, task: &TaskId) -> Standing {
+    let Some(id) = id_of(run, task) else { return Standing::Nobody };
+    let Some(task_state) = run.task_state(&id) else { return Standing::Due };
+    match &task_state.stage {
+        TaskStatus::Waiting => Standing::Due,
+        TaskStatus::Verified { .. } => Standing::Written,
+        TaskStatus::Failed | TaskStatus::Skipped => {
+            let why = task_state.faults.last().map(|fault| fault.what.clone());
+            Standing::Failed(why.unwrap_or_else(|| "they were not finished".to_owned()))
+        }
+        _ => Standing::Working,
+    }
+}
+
+/// The commit with the tests of a task, and their files.
+pub(crate) fn written(run: &Run, task: &TaskId) -> Option<(CommitId, Vec<WorkPath>)> {
+    let task_state = run.task_state(&id_of(run, task)?)?;
+    let TaskStatus::Verified { commit } = &task_state.stage else { return None };
+    let changes = &task_state.last.as_ref()?.changes;
+    Some((commit.clone(), new_tests(run, changes).cloned().collect()))
+}
+
+/// The tests of a task with what they expect, in their author's words, as far as the author says so.
+pub(crate) fn demands(run: &Run, task: &TaskId) -> Vec<(String, String)> {
+    let task_state = id_of(run, task).and_then(|id| run.task_state(&id));
+    let said = task_state.and_then(|task_state| task_state.last.as_ref()?.output.as_ref());
+    let tests = said.and_then(|said| said.get("tests")?.as_array()).into_iter().flatten();
+    let word = |one: &Value, key: &str| Some(one.get(key)?.as_str()?.to_owned());
+    tests.filter_map(|one| Some((word(one, "name")?, word(one, "expects")?))).collect()
+}
+
+/// Whether the author has not yet looked at tests that failed, and may.
+pub(crate) fn may_look_again(run: &Run, task: &TaskId) -> bool {
+    id_of(run, task).is_some_and(|id| {
+        let attempts = run.task_state(&id).map_or(0, |task_state| task_state.attempts);
+        attempts < MOST_ATTEMPTS && !run.is_disputed(&id)
+    })
+}
+
+/// The events that begin an attempt at the tests of a task, if it may begin.
+pub(crate) fn begin(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
+    let Some(id) = id_of(run, task) else { return vec![] };
+    let fresh = TaskState::default();
+    let task_state = run.task_state(&id).unwrap_or(&fresh);
+    // Whatever else it writes there is rejected, and a new test may be anywhere.
+    let scope = Scope(vec![Artifact::everything()]);
+    let mut events = schedule::start(run, &id, task_state, &RoleId::fixed(ROLE), scope, now);
+    match events.first_mut() {
+        None | Some(Event::RetryScheduled { .. }) => events,
+        Some(Event::AttemptStarted { start, .. }) => {
+            let base = run.task_state(task).and_then(|task_state| task_state.base.clone());
+            if let (TaskStatus::Waiting, Some(base)) = (&task_state.stage, base) {
+                *start = base;
+            }
+            events
+        }
+        Some(_) => {
+            let what = "the budget leaves nothing for tests by another author";
+            let fault = Fault::new(FaultClass::Resource, "tester.no_budget", what);
+            vec![given_up(id, fault)]
+        }
+    }
+}
+
+/// The author looks at its failing tests, in a fresh session that starts from them: it withdraws or mends those that
+/// demand more than the goal says.
+pub(crate) fn look_again(run: &Run, task: &TaskId, failed: String, now: Timestamp) -> Vec<Event> {
+    let Some((id, (start, _))) = id_of(run, task).zip(written(run, task)) else { return vec![] };
+    let reason =
+        "tests fail with the change; their author decides first whether the goal demands them";
+    vec![Event::RetryScheduled {
+        task: id,
+        at: now,
+        left: 0,
+        start: Some(start),
+        feedback: Some(failed),
+        role: None,
+        model: None,
+        decision: Decision::new(RuleId::fixed("tester.look_again"), reason),
+    }]
+}
+
+/// Due events of tests in progress: finished ones are looked at, and failed attempts end without a question.
+pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
+    for (id, task_state) in run.busy_reviews() {
+        let Some(task) = run.tested_task(&id) else { continue };
+        let events = match &task_state.stage {
+            TaskStatus::Submitted { commit, changes, .. } => {
+                vec![submitted(run, current(&id, task_state), commit, changes)]
+            }
+            TaskStatus::Rejected { fault, commit } => {
+                vec![failed(run, id, task_state, (fault, commit.as_ref()), now)]
+            }
+            TaskStatus::Retrying { released: true, .. } => begin(run, &task, now),
+            _ => vec![],
+        };
+        if !events.is_empty() {
+            return events;
+        }
+    }
+    vec![]
+}
+
+fn submitted(run: &Run, attempt: AttemptId, commit: &CommitId, changes: &Changes) -> Event {
+    let files: Vec<&WorkPath> = new_tests(run, changes).collect();
+    let rejected = |what: String| {
+        let fault = Fault::new(FaultClass::CheckFailed, NO_TESTS, what);
+        Event::TaskRejected { attempt: attempt.clone(), fault }
+    };
+    let others: Vec<&str> = changes
+        .0
+        .iter()
+        .map(|change| &change.path)
+        .filter(|path| !files.contains(path))
+        .map(|path| path.as_str())
+        .collect();
+    if !others.is_empty() {
+        return rejected(format!(
+            "only new test files count, and it also changed {}",
+            others.join(", ")
+        ));
+    }
+    if files.is_empty() {
+        return rejected("it left no new test file".to_owned());
+    }
+    let names: Vec<&str> = files.iter().map(|path| path.as_str()).collect();
+    let reason = format!("tests by an author who has not seen the result: {}", names.join(", "));
+    Event::TaskVerified {
+        attempt,
+        commit: commit.clone(),
+        decision: Decision::new(RuleId::fixed("tester.written"), reason),
+        evidence: None,
+        set_aside: vec![],
+    }
+}
+
+/// Another attempt, or none: the result is judged without such tests then.
+fn failed(
+    run: &Run,
+    id: TaskId,
+    task_state: &TaskState,
+    (fault, commit): (&Fault, Option<&CommitId>),
+    now: Timestamp,
+) -> Event {
+    let again = matches!(
+        fault.class,
+        FaultClass::Structural | FaultClass::Transient | FaultClass::CheckFailed
+    );
+    // Whoever leaves none after another look has withdrawn them.
+    if !again || task_state.attempts >= MOST_ATTEMPTS || run.is_disputed(&id) {
+        return given_up(id, fault.clone());
+    }
+    let told = fault.code == NO_TESTS;
+    Event::RetryScheduled {
+        task: id,
+        at: now.after(DELAY),
+        left: MOST_ATTEMPTS - task_state.attempts,
+        start: commit.filter(|_| told).cloned(),
+        feedback: told.then(|| fault.what.clone()),
+        role: None,
+        model: None,
+        decision: Decision::new(RuleId::fixed("tester.retry"), "the tests are not usable yet")
+            .seeing(fault.what.clone()),
+    }
+}
+
+fn given_up(task: TaskId, fault: Fault) -> Event {
+    let reason = "the result is judged without tests by another author";
+    let decision = Decision::new(RuleId::fixed("tester.none"), reason);
+    Event::TaskFailed { task, fault, decision, halts: false }
+}
+
+/// The id of the tests of a task, unless its plan uses that for a task.
+fn id_of(run: &Run, task: &TaskId) -> Option<TaskId> {
+    rules::review_id::tests_of(task).filter(|id| run.tested_task(id).is_some())
+}
+
+fn new_tests<'a>(run: &'a Run, changes: &'a Changes) -> impl Iterator<Item = &'a WorkPath> {
+    let new = changes.0.iter().filter(|change| change.how == ChangeKind::Added);
+    new.map(|change| &change.path).filter(|path| is_test(path.as_str(), &run.policy().verify))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! When another author writes tests, and what follows from them.
+
+use types::{Policy, Survey, Tester};
+
+use crate::Run;
+use crate::testing::{Bench, begin, only, proving, request, run_with, same, survey};
+
+const SEEN: [&str; 5] = ["check", "task", "retry", "question", "attempt"];
+
+/// A crew with a tester.
+fn crew(tester: Tester) -> Policy {
+    let mut policy = proving();
+    policy.verify.tester = tester;
+    let coder = policy.roles[&types::RoleId::fixed("coder")].clone();
+    policy.roles.insert(types::RoleId::fixed(super::ROLE), coder);
+    policy
+}
+
+/// A run whose coder has handed in code without a test, which no check notices.
+fn unproven(tester: Tester, has_tester: bool) -> (Bench<Run>, String) {
+    let mut bench = run_with(crew(tester));
+    bench.send(&begin(request("Build a CLI"), Survey { has_tester, ..survey() }));
+    bench.tell("check base/0 exits 0 passed=3");
+    bench.tell("plan.1 plans T1 src/");
+    bench.tell("T1.1 hands in src/a.py\ncheck T1.1/0 exits 0 passed=3");
+    bench.tell("check altered:T1.1/0 exits 1 failing=a");
+    let events = said(&mut bench, "check mutated:T1.1/0 exits 0 unnoticed=src/a.py:1");
+    (bench, events)
+}
+
+fn said(bench: &mut Bench<Run>, lines: &str) -> String {
+    only(&bench.tell(lines), &SEEN)
+}
+
+fn evidence(bench: &Bench<Run>) -> types::Weighed {
+    bench.machine.view(bench.now).tasks[0].evidence.clone().expect("it is weighed")
+}
+
+#[test]
+fn what_nothing_else_proves_is_tested_by_somebody_who_starts_from_the_tree_before() {
+    let (mut bench, events) = unproven(Tester::Auto, true);
+    same(
+        &events,
+        "check.finished T1.1 with faults in it/0 exit 0\nattempt.started T1-tests.1 tester",
+    );
+    let told = format!("{:?}", bench.asked());
+    assert!(told.contains("Files that its coder may write"), "{told}");
+    assert!(!told.contains("c-T1.1"), "it does not see the result: {told}");
+    same(
+        &said(&mut bench, "T1-tests.1 hands in +tests/new_a.py"),
+        "attempt.finished T1-tests.1 submitted
+         task.verified T1-tests.1 tester.written
+         check.started T1.1 without it, with another author's tests/0 tests",
+    );
+    bench.tell("check others_without:T1.1/0 exits 1 failing=new");
+    let events = said(&mut bench, "check others:T1.1/0 exits 0 passed=4");
+    assert!(events.contains("task.verified T1.1 verify.checks_passed"), "{events}");
+    assert_eq!(evidence(&bench).level, types::Level::Proven);
+}
+
+#[test]
+fn nobody_is_asked_for_tests_without_a_model_for_it_or_where_the_policy_says_never() {
+    for (tester, has_tester) in [(Tester::Auto, false), (Tester::Never, true)] {
+        let (bench, events) = unproven(tester, has_tester);
+        assert!(!events.contains("T1-tests"), "{events}");
+        assert_eq!(evidence(&bench).level, types::Level::Unproven);
+    }
+}
+
+#[test]
+fn tests_that_pass_without_the_change_prove_nothing() {
+    let (mut bench, _) = unproven(Tester::Auto, true);
+    bench.tell("T1-tests.1 hands in +tests/new_a.py");
+    bench.tell("check others_without:T1.1/0 exits 0 passed=4");
+    bench.tell("check others:T1.1/0 exits 0 passed=4");
+    let weighed = evidence(&bench);
+    assert_eq!(weighed.level, types::Level::Unproven);
+    let last = weighed.because.last().map(String::as_str);
+    assert_eq!(last, Some("another author's tests also pass without the change"));
+}
+
+#[test]
+fn an_author_looks_once_at_tests_that_fail_and_then_the_result_goes_back() {
+    let (mut bench, _) = unproven(Tester::Auto, true);
+    bench.tell("T1-tests.1 hands in +tests/new_a.py");
+    bench.tell("check others_without:T1.1/0 exits 1 failing=new");
+    same(
+        &said(&mut bench, "check others:T1.1/0 exits 1 failing=new"),
+        "check.finished T1.1 with another author's tests/0 exit 1
+         retry.scheduled T1-tests tester.look_again 0 left, from c-T1-tests.1, told why",
+    );
+    let events = said(&mut bench, "timer T1-tests fires");
+    assert!(events.contains("attempt.started T1-tests.2 tester"), "{events}");
+    // What it changed is tried anew.
+    let events = said(&mut bench, "T1-tests.2 hands in +tests/new_a.py");
+    assert!(events.contains("check.started T1.1 without it"), "{events}");
+    bench.tell("check others_without:T1.1/0 exits 1 failing=new");
+    let events = said(&mut bench, "check others:T1.1/0 exits 1 failing=new");
+    assert!(events.contains("task.rejected T1.1 check_failed"), "{events}");
+    assert!(events.contains("retry.scheduled T1 "), "{events}");
+    // The next result is tried with the same tests, and nobody looks at them again.
+    bench.tell("timer T1 fires\nT1.2 hands in src/a.py\ncheck T1.2/0 exits 0 passed=3");
+    bench.tell("check altered:T1.2/0 exits 1 failing=a");
+    let events = said(&mut bench, "check mutated:T1.2/0 exits 0 unnoticed=src/a.py:1");
+    assert!(events.contains("check.started T1.2 without it"), "{events}");
+    bench.tell("check others_without:T1.2/0 exits 1 failing=new");
+    let events = said(&mut bench, "check others:T1.2/0 exits 1 failing=new");
+    assert!(events.contains("task.rejected T1.2") && !events.contains("look_again"), "{events}");
+}
+
+#[test]
+fn an_author_that_fails_or_withdraws_its_tests_costs_the_result_nothing() {
+    let (mut bench, _) = unproven(Tester::Auto, true);
+    let events = said(&mut bench, "T1-tests.1 hands in src/a.py");
+    assert!(events.contains("retry.scheduled T1-tests tester.retry"), "{events}");
+    bench.tell("timer T1-tests fires");
+    let events = said(&mut bench, "T1-tests.2 fails resource session.turn_limit");
+    assert!(events.contains("task.failed T1-tests tester.none"), "{events}");
+    assert!(events.contains("task.verified T1.1"), "{events}");
+    assert!(!events.contains("question.asked"), "{events}");
+    let because = evidence(&bench).because.join("; ");
+    assert!(because.contains("there are no tests by another author"), "{because}");
+
+    let (mut bench, _) = unproven(Tester::Auto, true);
+    bench.tell("T1-tests.1 hands in +tests/new_a.py");
+    bench.tell("check others_without:T1.1/0 exits 1 failing=new");
+    bench.tell("check others:T1.1/0 exits 1 failing=new\ntimer T1-tests fires");
+    let events = said(&mut bench, "T1-tests.2 hands in");
+    assert!(events.contains("task.failed T1-tests tester.none"), "{events}");
+    assert!(events.contains("task.verified T1.1"), "{events}");
+}
+
+#[test]
+fn always_means_also_what_is_proven() {
+    let proven = |tester| {
+        let mut bench = run_with(crew(tester));
+        bench.send(&begin(request("Build a CLI"), Survey { has_tester: true, ..survey() }));
+        bench.tell("check base/0 exits 1 passed=1 failing=a");
+        bench.tell("plan.1 plans T1 src/");
+        bench.tell("T1.1 hands in src/a.py\ncheck T1.1/0 exits 0 passed=2 mended=1");
+        said(&mut bench, "check altered:T1.1/0 exits 1 failing=a")
+    };
+    assert!(proven(Tester::Always).contains("attempt.started T1-tests.1 tester"));
+    assert!(!proven(Tester::Auto).contains("T1-tests"));
+}
