@@ -111,6 +111,9 @@ export function words(text) {
   return String(text ?? "").replaceAll("_", " ");
 }
 
+/** Colours of the levels of evidence. */
+export const LEVELS = { proven_by_others: "good", proven: "good", covered: "", unproven: "warn" };
+
 /** A model's name; a script's is a digest, and long. */
 export function model(name) {
   const text = String(name ?? "");

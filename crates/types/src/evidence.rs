@@ -115,6 +115,8 @@ pub enum Level {
     Covered,
     /// A test that fails without the change passes with it, and altered expectations are noticed.
     Proven,
+    /// Tests by an author who has not seen the change fail without it and pass with it.
+    ProvenByOthers,
 }
 
 impl Trial {
@@ -144,6 +146,16 @@ impl Level {
             Self::Unproven => "unproven",
             Self::Covered => "covered",
             Self::Proven => "proven",
+            Self::ProvenByOthers => "proven by another author's tests",
+        }
+    }
+
+    /// The level for a person.
+    #[must_use]
+    pub const fn says(self) -> &'static str {
+        match self {
+            Self::Unproven => "not shown by any test",
+            Self::Covered | Self::Proven | Self::ProvenByOthers => self.as_str(),
         }
     }
 }

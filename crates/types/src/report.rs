@@ -161,7 +161,7 @@ impl TaskView {
     #[must_use]
     pub fn evidence_label(&self) -> Option<&'static str> {
         let accepted = self.accepted.as_ref().map(|_| "accepted in doubt");
-        accepted.or_else(|| self.evidence.as_ref().map(|weighed| weighed.level.as_str()))
+        accepted.or_else(|| self.evidence.as_ref().map(|weighed| weighed.level.says()))
     }
 
     /// Who accepted its result, and the doubt that they accepted.

@@ -154,9 +154,13 @@ fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
     choices.push(Choice::new(STOP, "end the run; all existing work is kept"));
     let (escalation, severity) = (Escalation::QualityFailure, Severity::High);
     let terms = Terms::escalation(escalation, severity, About::Gate(phase), choices, STOP);
-    let word = if conditional(blocked) { "conditional go" } else { "no-go" };
-    let (phase, why) = (phase.as_str(), &blocked.decision.reason);
-    let text = format!("{word} after {phase}: {why}. How should the run continue?");
+    let why = &blocked.decision.reason;
+    let opening = match phase {
+        Phase::Planning if conditional(blocked) => "the plan has open points".to_owned(),
+        _ if conditional(blocked) => "the result has open points".to_owned(),
+        _ => format!("no-go after {}", phase.as_str()),
+    };
+    let text = format!("{opening}: {why}. How should the run continue?");
     question::ask(run, (text, blocked.decision.clone()), None, Some(terms), now)
 }
 

@@ -149,7 +149,7 @@ fn row(
         let Some(view) = recorded.run.task_shown(&task.id) else { continue };
         if let Some(weighed) = &view.evidence {
             let because = weighed.because.join("; ");
-            evidence.push(format!("{} is {}: {because}", task.id, weighed.level.as_str()));
+            evidence.push(format!("{} is {}: {because}", task.id, weighed.level.says()));
         }
         evidence.extend(view.accepted_doubt().map(|words| format!("{}: {words}", task.id)));
         let level = view.evidence.map(|weighed| weighed.level);

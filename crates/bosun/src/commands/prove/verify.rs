@@ -279,7 +279,7 @@ fn stated(claims: &Claims, row: &mut impl FnMut(&str, &str)) {
     for task in &claims.tasks {
         let weighed = task.evidence.as_ref();
         let weighed =
-            weighed.map(|one| format!("{}: {}", one.level.as_str(), one.because.join("; ")));
+            weighed.map(|one| format!("{}: {}", one.level.says(), one.because.join("; ")));
         let evidence =
             task.accepted.clone().or(weighed).unwrap_or_else(|| "not weighed".to_owned());
         row(&line(&task.id), &line(&evidence));

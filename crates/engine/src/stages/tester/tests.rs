@@ -55,7 +55,7 @@ fn what_nothing_else_proves_is_tested_by_somebody_who_starts_from_the_tree_befor
     bench.tell("check others_without:T1.1/0 exits 1 failing=new");
     let events = said(&mut bench, "check others:T1.1/0 exits 0 passed=4");
     assert!(events.contains("task.verified T1.1 verify.checks_passed"), "{events}");
-    assert_eq!(evidence(&bench).level, types::Level::Proven);
+    assert_eq!(evidence(&bench).level, types::Level::ProvenByOthers);
 }
 
 #[test]

@@ -57,7 +57,7 @@ pub(super) fn shown(
             because.push(format!(
                 "{name} fails with another author's tests and the old code, and passes with the change"
             ));
-            return Ok(Level::Proven);
+            return Ok(Level::ProvenByOthers);
         }
     }
     because.push("another author's tests also pass without the change".to_owned());

@@ -58,7 +58,7 @@ pub(crate) fn unproven_tasks(run: &Run) -> Vec<String> {
             let because = task_state.evidence.as_ref().and_then(|one| one.because.last());
             let because = because.map(|why| format!(" ({why})")).unwrap_or_default();
             let id = &task.id;
-            format!("no check that ran would notice if the change of {id} were missing{because}")
+            format!("no test shows that the change of {id} works{because}")
         })
         .collect()
 }
