@@ -119,7 +119,7 @@ pub enum Tester {
     Never,
     /// Those with changed code that nothing else proves, if there is such a role.
     Auto,
-    /// All with changed code.
+    /// All.
     Always,
 }
 

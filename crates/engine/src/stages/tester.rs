@@ -33,13 +33,13 @@ pub(crate) enum Standing {
     Written,
 }
 
-/// Whether a result of this level is tested by another author. A task whose plan uses the id of the tests is not.
-pub(crate) fn is_wanted(run: &Run, level: Level) -> bool {
+/// Whether a result of this level, of changed code or not, is tested by another author.
+pub(crate) fn is_wanted(run: &Run, level: Level, code: bool) -> bool {
     let has_tester = run.survey().is_some_and(|survey| survey.has_tester);
     has_tester
         && match run.policy().verify.tester {
             Tester::Never => false,
-            Tester::Auto => level < Level::Proven,
+            Tester::Auto => code && level < Level::Proven,
             Tester::Always => true,
         }
 }

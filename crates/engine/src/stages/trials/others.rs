@@ -26,7 +26,7 @@ pub(super) fn shown(
     level: Level,
     because: &mut Vec<String>,
 ) -> Result<Level, Next> {
-    if !shape.code || !mutants::count_here(run) || !tester::is_wanted(run, level) {
+    if !mutants::count_here(run) || !tester::is_wanted(run, level, shape.code) {
         return Ok(level);
     }
     match tester::standing(run, task) {
