@@ -101,6 +101,8 @@ pub enum Trial {
     OthersWithout,
     /// The new code with the tests of its base commit and those by another author. It should pass.
     Others,
+    /// The same with altered expectations in the tests by another author. It should fail.
+    OthersAltered,
 }
 
 /// How well a task's result is shown to meet its goal.
@@ -129,13 +131,14 @@ impl Trial {
             Self::Mutated => "with faults in it",
             Self::OthersWithout => "without it, with another author's tests",
             Self::Others => "with another author's tests",
+            Self::OthersAltered => "with another author's tests, altered",
         }
     }
 
     /// Whether it is a trial with tests by another author.
     #[must_use]
     pub const fn is_of_others(self) -> bool {
-        matches!(self, Self::OthersWithout | Self::Others)
+        matches!(self, Self::OthersWithout | Self::Others | Self::OthersAltered)
     }
 }
 

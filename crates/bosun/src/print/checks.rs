@@ -67,6 +67,12 @@ fn tried(trial: Trial, end: &CheckEnd) -> (bool, &'static str) {
         }
         (Trial::Others, true) => (true, "passes with another author's tests"),
         (Trial::Others, false) => (false, "fails with another author's tests"),
+        (Trial::OthersAltered, false) if noticed => {
+            (true, "detects altered expectations in another author's tests")
+        }
+        (Trial::OthersAltered, _) => {
+            (false, "misses altered expectations in another author's tests")
+        }
         (Trial::Mutated, _) if noticed => (true, "notices faults in the changed lines"),
         (Trial::Mutated, _) => (false, "does not notice faults in all changed lines"),
     }

@@ -1,6 +1,6 @@
 //! Tests by an author who has not seen the result: an agent with the role `tester` writes them on the tree before the
 //! change, in a workspace of its own. They are held back. Their commit is never merged, no other agent sees it, and only
-//! its new test files count: they are laid over the trees of two trials (`trials/others.rs`). An author that fails costs
+//! its new test files count, whatever else it has: they are laid over the trees of trials (`trials/others.rs`). An author that fails costs
 //! the result nothing, and nothing that it says decides anything.
 
 use serde_json::Value;
@@ -11,12 +11,14 @@ use types::{
 
 use crate::stages::schedule;
 use crate::state::{Run, TaskState, TaskStatus, current};
-use rules::findings::is_test;
+use evidence::files::{FileKind, kind};
 
 /// The role that writes the tests.
 pub(crate) const ROLE: &str = "tester";
 /// Maximum number of attempts, with the one that looks at failing tests again.
 const MOST_ATTEMPTS: u32 = 3;
+/// Maximum number of test files.
+const MOST_FILES: usize = 50;
 /// The delay before another attempt.
 const DELAY: Millis = Millis::seconds(1);
 /// The fault of an attempt that leaves no test behind.
@@ -75,11 +77,17 @@ pub(crate) fn demands(run: &Run, task: &TaskId) -> Vec<(String, String)> {
     tests.filter_map(|one| Some((word(one, "name")?, word(one, "expects")?))).collect()
 }
 
+/// The last attempt at the tests of a task.
+pub(crate) fn attempt(run: &Run, task: &TaskId) -> Option<AttemptId> {
+    let id = id_of(run, task)?;
+    run.task_state(&id).map(|task_state| current(&id, task_state))
+}
+
 /// Whether the author has not yet looked at tests that failed, and may.
 pub(crate) fn may_look_again(run: &Run, task: &TaskId) -> bool {
     id_of(run, task).is_some_and(|id| {
         let attempts = run.task_state(&id).map_or(0, |task_state| task_state.attempts);
-        attempts < MOST_ATTEMPTS && !run.is_disputed(&id)
+        attempts < MOST_ATTEMPTS && run.disputed(&id).is_none()
     })
 }
 
@@ -117,7 +125,7 @@ pub(crate) fn look_again(run: &Run, task: &TaskId, failed: String, now: Timestam
     vec![Event::RetryScheduled {
         task: id,
         at: now,
-        left: 0,
+        left: 1,
         start: Some(start),
         feedback: Some(failed),
         role: None,
@@ -149,35 +157,22 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
 
 fn submitted(run: &Run, attempt: AttemptId, commit: &CommitId, changes: &Changes) -> Event {
     let files: Vec<&WorkPath> = new_tests(run, changes).collect();
-    let rejected = |what: String| {
+    if files.is_empty() || files.len() > MOST_FILES {
+        let what = match files.len() {
+            0 => "the tester left no new test file".to_owned(),
+            many => format!("the tester left {many} test files, more than {MOST_FILES}"),
+        };
         let fault = Fault::new(FaultClass::CheckFailed, NO_TESTS, what);
-        Event::TaskRejected { attempt: attempt.clone(), fault }
-    };
-    let others: Vec<&str> = changes
-        .0
-        .iter()
-        .map(|change| &change.path)
-        .filter(|path| !files.contains(path))
-        .map(|path| path.as_str())
-        .collect();
-    if !others.is_empty() {
-        return rejected(format!(
-            "only new test files count, and it also changed {}",
-            others.join(", ")
-        ));
-    }
-    if files.is_empty() {
-        return rejected("it left no new test file".to_owned());
+        return Event::TaskRejected { attempt, fault };
     }
     let names: Vec<&str> = files.iter().map(|path| path.as_str()).collect();
     let reason = format!("tests by an author who has not seen the result: {}", names.join(", "));
-    Event::TaskVerified {
-        attempt,
-        commit: commit.clone(),
-        decision: Decision::new(RuleId::fixed("tester.written"), reason),
-        evidence: None,
-        set_aside: vec![],
-    }
+    usable(attempt, commit, Decision::new(RuleId::fixed("tester.written"), reason))
+}
+
+fn usable(attempt: AttemptId, commit: &CommitId, decision: Decision) -> Event {
+    let commit = commit.clone();
+    Event::TaskVerified { attempt, commit, decision, evidence: None, set_aside: vec![] }
 }
 
 /// Another attempt, or none: the result is judged without such tests then.
@@ -188,30 +183,37 @@ fn failed(
     (fault, commit): (&Fault, Option<&CommitId>),
     now: Timestamp,
 ) -> Event {
-    let again = matches!(
-        fault.class,
-        FaultClass::Structural | FaultClass::Transient | FaultClass::CheckFailed
-    );
-    // Whoever leaves none after another look has withdrawn them.
-    if !again || task_state.attempts >= MOST_ATTEMPTS || run.is_disputed(&id) {
+    let left_none = fault.code == NO_TESTS;
+    if let Some(before) = run.disputed(&id) {
+        if left_none {
+            let what = "their author withdrew them after they failed with the change";
+            return given_up(id, Fault::new(FaultClass::CheckFailed, NO_TESTS, what));
+        }
+        // Whoever does not finish looking has withdrawn nothing.
+        let reason = format!("their author did not finish looking at them: {}", fault.what);
+        let decision = Decision::new(RuleId::fixed("tester.stand"), reason);
+        return usable(current(&id, task_state), before, decision);
+    }
+    let passing = matches!(fault.class, FaultClass::Structural | FaultClass::Transient);
+    let again = left_none || passing && !fault.code.ends_with("_limit");
+    if !again || task_state.attempts >= MOST_ATTEMPTS {
         return given_up(id, fault.clone());
     }
-    let told = fault.code == NO_TESTS;
     Event::RetryScheduled {
         task: id,
         at: now.after(DELAY),
         left: MOST_ATTEMPTS - task_state.attempts,
-        start: commit.filter(|_| told).cloned(),
-        feedback: told.then(|| fault.what.clone()),
+        start: commit.filter(|_| left_none).cloned(),
+        feedback: left_none.then(|| fault.what.clone()),
         role: None,
         model: None,
-        decision: Decision::new(RuleId::fixed("tester.retry"), "the tests are not usable yet")
+        decision: Decision::new(RuleId::fixed("tester.retry"), "there are no usable tests yet")
             .seeing(fault.what.clone()),
     }
 }
 
 fn given_up(task: TaskId, fault: Fault) -> Event {
-    let reason = "the result is judged without tests by another author";
+    let reason = format!("the result is judged without tests by another author: {}", fault.what);
     let decision = Decision::new(RuleId::fixed("tester.none"), reason);
     Event::TaskFailed { task, fault, decision, halts: false }
 }
@@ -221,9 +223,11 @@ fn id_of(run: &Run, task: &TaskId) -> Option<TaskId> {
     rules::review_id::tests_of(task).filter(|id| run.tested_task(id).is_some())
 }
 
+/// The new files that are tests, and neither configuration, data nor links.
 fn new_tests<'a>(run: &'a Run, changes: &'a Changes) -> impl Iterator<Item = &'a WorkPath> {
+    let tests = run.test_files();
     let new = changes.0.iter().filter(|change| change.how == ChangeKind::Added);
-    new.map(|change| &change.path).filter(|path| is_test(path.as_str(), &run.policy().verify))
+    new.map(|change| &change.path).filter(move |path| kind(path.as_str(), &tests) == FileKind::Test)
 }
 
 #[cfg(test)]

@@ -164,10 +164,12 @@ fn take(run: &mut Run, event: Event, at: Timestamp) {
             let dropped = decision.rule.as_str() == types::DROPPED_CHECK;
             let in_doubt = dropped || decision.rule.as_str() == types::ACCEPTED_IN_DOUBT;
             set_checks_aside(run, &attempt.task, set_aside, dropped);
+            let before = run.before_dispute(&attempt.task, &commit);
             change(run, &attempt.task, |task_state| {
                 task_state.stage = TaskStatus::Verified { commit };
                 task_state.evidence = evidence;
                 task_state.accepted = in_doubt.then_some(decision.reason);
+                task_state.last = before.or(task_state.last.take());
             });
         }
         Event::TaskRejected { attempt, fault } => {
@@ -254,11 +256,7 @@ fn start_attempt(run: &mut Run, attempt: &AttemptId, running: Running) {
 fn retry(run: &mut Run, task: &TaskId, retrying: TaskStatus) {
     run.budget_state.granted.remove(task);
     // An attempt that is only postponed is not another one.
-    let stage = run.stage(task);
-    // What was usable is looked at again only if it failed.
-    if matches!(stage, Some(TaskStatus::Verified { .. })) && run.tested_task(task).is_some() {
-        run.reviews.disputed.insert(task.clone());
-    }
+    run.keep_disputed(task);
     let stage = run.stage(task);
     if !matches!(stage, None | Some(TaskStatus::Waiting | TaskStatus::Retrying { .. })) {
         run.retries += 1;

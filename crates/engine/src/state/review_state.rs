@@ -1,12 +1,12 @@
 //! Optional state beside the plan: the Intent Spec, submissions, reviews, and tests by other authors. Each of the latter
 //! two has its own task state: it is tried, fails and is retried like any task.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
-use types::{AttemptId, Decision, Digest, Policy, TaskId};
+use types::{AttemptId, CommitId, Decision, Digest, Policy, TaskId};
 
-use super::task_state::TaskState;
+use super::task_state::{Last, TaskState};
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct ReviewState {
@@ -24,8 +24,8 @@ pub(crate) struct ReviewState {
     pub(super) denied: BTreeMap<AttemptId, Vec<String>>,
     /// Those that the policy counts as dangerous, up to a limit for the whole run.
     pub(super) dangers: Vec<String>,
-    /// The tests by other authors that failed, and that their authors looked at again.
-    pub(super) disputed: BTreeSet<TaskId>,
+    /// The tests by other authors that failed, and that their authors looked at again: as they were before.
+    pub(super) disputed: BTreeMap<TaskId, (CommitId, Box<Last>)>,
     /// How often documents were selected.
     pub(super) selections: u32,
 }

@@ -1,11 +1,11 @@
 //! Queries about reviews, the Intent Spec and submissions.
 
 use serde_json::Value;
-use types::{Artifact, AttemptId, Decision, TaskId};
+use types::{Artifact, AttemptId, CommitId, Decision, TaskId};
 
 use super::Run;
 use super::review_state::Reviewed;
-use super::task_state::{TaskState, TaskStatus};
+use super::task_state::{Last, TaskState, TaskStatus};
 
 /// The fault of an agent without enough context.
 const INSUFFICIENT: &str = "agent.insufficient_input";
@@ -31,9 +31,9 @@ impl Run {
         (self.place(id).is_none() && self.place(&task).is_some()).then_some(task)
     }
 
-    /// Whether the author of tests has looked at those that failed.
-    pub(crate) fn is_disputed(&self, tests: &TaskId) -> bool {
-        self.reviews.disputed.contains(tests)
+    /// The commit of tests that failed, if their author has looked at them again.
+    pub(crate) fn disputed(&self, tests: &TaskId) -> Option<&CommitId> {
+        self.reviews.disputed.get(tests).map(|(commit, _)| commit)
     }
 
     /// Whether this is the adviser's own task.
@@ -56,6 +56,20 @@ impl Run {
     /// The submission of the last attempt at a task.
     pub(crate) fn handed_in(&self, task: &TaskId) -> Option<&Value> {
         self.reviews.handed_in.get(task)
+    }
+
+    /// Usable tests are looked at again: until that has ended well, they stand as they are.
+    pub(super) fn keep_disputed(&mut self, tests: &TaskId) {
+        let Some(state) = self.reviews.reviews.get(tests) else { return };
+        if let (TaskStatus::Verified { commit }, Some(last)) = (&state.stage, &state.last) {
+            self.reviews.disputed.insert(tests.clone(), (commit.clone(), last.clone()));
+        }
+    }
+
+    /// The attempt that left this commit of disputed tests, if it is not a later one.
+    pub(super) fn before_dispute(&self, tests: &TaskId, commit: &CommitId) -> Option<Box<Last>> {
+        let disputed = self.reviews.disputed.get(tests);
+        disputed.filter(|(before, _)| before == commit).map(|(_, last)| last.clone())
     }
 
     /// The outcome of reviewing an attempt's result, if finished.

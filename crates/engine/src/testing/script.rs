@@ -236,6 +236,7 @@ fn trial_of(on: &str) -> Option<Subject> {
         "mutated" => types::Trial::Mutated,
         "others_without" => types::Trial::OthersWithout,
         "others" => types::Trial::Others,
+        "others_altered" => types::Trial::OthersAltered,
         _ => return None,
     };
     Some(Subject::Trial { attempt: attempt.parse().expect("an attempt"), trial })

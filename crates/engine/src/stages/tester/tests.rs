@@ -53,7 +53,8 @@ fn what_nothing_else_proves_is_tested_by_somebody_who_starts_from_the_tree_befor
          check.started T1.1 without it, with another author's tests/0 tests",
     );
     bench.tell("check others_without:T1.1/0 exits 1 failing=new");
-    let events = said(&mut bench, "check others:T1.1/0 exits 0 passed=4");
+    bench.tell("check others:T1.1/0 exits 0 passed=4");
+    let events = said(&mut bench, "check others_altered:T1.1/0 exits 1 failing=new");
     assert!(events.contains("task.verified T1.1 verify.checks_passed"), "{events}");
     assert_eq!(evidence(&bench).level, types::Level::ProvenByOthers);
 }
@@ -71,8 +72,15 @@ fn nobody_is_asked_for_tests_without_a_model_for_it_or_where_the_policy_says_nev
 fn tests_that_pass_without_the_change_prove_nothing() {
     let (mut bench, _) = unproven(Tester::Auto, true);
     bench.tell("T1-tests.1 hands in +tests/new_a.py");
-    bench.tell("check others_without:T1.1/0 exits 0 passed=4");
-    bench.tell("check others:T1.1/0 exits 0 passed=4");
+    for attempt in 1..=2 {
+        bench.tell("check others_without:T1.1/0 exits 0 passed=4");
+        let events = said(&mut bench, "check others:T1.1/0 exits 0 passed=4");
+        // Their author is told once.
+        assert_eq!(events.contains("tester.look_again"), attempt == 1, "{events}");
+        if attempt == 1 {
+            bench.tell("timer T1-tests fires\nT1-tests.2 hands in +tests/new_a.py");
+        }
+    }
     let weighed = evidence(&bench);
     assert_eq!(weighed.level, types::Level::Unproven);
     let last = weighed.because.last().map(String::as_str);
@@ -87,7 +95,7 @@ fn an_author_looks_once_at_tests_that_fail_and_then_the_result_goes_back() {
     same(
         &said(&mut bench, "check others:T1.1/0 exits 1 failing=new"),
         "check.finished T1.1 with another author's tests/0 exit 1
-         retry.scheduled T1-tests tester.look_again 0 left, from c-T1-tests.1, told why",
+         retry.scheduled T1-tests tester.look_again 1 left, from c-T1-tests.1, told why",
     );
     let events = said(&mut bench, "timer T1-tests fires");
     assert!(events.contains("attempt.started T1-tests.2 tester"), "{events}");
@@ -111,7 +119,7 @@ fn an_author_looks_once_at_tests_that_fail_and_then_the_result_goes_back() {
 #[test]
 fn an_author_that_fails_or_withdraws_its_tests_costs_the_result_nothing() {
     let (mut bench, _) = unproven(Tester::Auto, true);
-    let events = said(&mut bench, "T1-tests.1 hands in src/a.py");
+    let events = said(&mut bench, "T1-tests.1 hands in src/a.py +tests/conftest.py");
     assert!(events.contains("retry.scheduled T1-tests tester.retry"), "{events}");
     bench.tell("timer T1-tests fires");
     let events = said(&mut bench, "T1-tests.2 fails resource session.turn_limit");
@@ -142,4 +150,36 @@ fn always_means_also_what_is_proven() {
     };
     assert!(proven(Tester::Always).contains("attempt.started T1-tests.1 tester"));
     assert!(!proven(Tester::Auto).contains("T1-tests"));
+}
+
+#[test]
+fn tests_stand_if_their_author_does_not_finish_looking_at_them() {
+    let (mut bench, _) = unproven(Tester::Auto, true);
+    bench.tell("T1-tests.1 hands in +tests/new_a.py");
+    bench.tell("check others_without:T1.1/0 exits 1 failing=new");
+    bench.tell("check others:T1.1/0 exits 1 failing=new\ntimer T1-tests fires");
+    let events = said(&mut bench, "T1-tests.2 fails structural session.no_submission");
+    assert!(events.contains("task.verified T1-tests.2 tester.stand"), "{events}");
+    bench.tell("check others_without:T1.1/0 exits 1 failing=new");
+    let events = said(&mut bench, "check others:T1.1/0 exits 1 failing=new");
+    assert!(events.contains("task.rejected T1.1 check_failed"), "{events}");
+}
+
+#[test]
+fn what_hangs_in_tests_of_another_author_has_not_passed_them() {
+    let (mut bench, _) = unproven(Tester::Auto, true);
+    bench.tell("T1-tests.1 hands in +tests/new_a.py");
+    bench.tell("check others_without:T1.1/0 exits 1 failing=new");
+    let events = said(&mut bench, "check others:T1.1/0 untried");
+    assert!(events.contains("retry.scheduled T1-tests tester.look_again"), "{events}");
+}
+
+#[test]
+fn a_result_that_keeps_held_back_tests_from_failing_is_in_doubt() {
+    let (mut bench, _) = unproven(Tester::Auto, true);
+    bench.tell("T1-tests.1 hands in +tests/new_a.py");
+    bench.tell("check others_without:T1.1/0 exits 1 failing=new");
+    bench.tell("check others:T1.1/0 exits 0 passed=4");
+    let events = said(&mut bench, "check others_altered:T1.1/0 exits 0 passed=4 unnoticed=new");
+    assert!(events.contains("task.rejected T1.1 semantic"), "{events}");
 }

@@ -4,7 +4,7 @@
 use types::{CheckEnd, Fault, FaultClass, Level, TaskId, Trial};
 
 use super::compare::{keeps, report_of};
-use super::doubt::{Next, Tried, fails_anew, listed};
+use super::doubt::{Next, Tried, cannot_fail, fails_anew, listed};
 use super::ends::trial;
 use super::mutants;
 use super::shape::Shape;
@@ -39,29 +39,74 @@ pub(super) fn shown(
         }
         Standing::Written => {}
     }
+    let mut unclear = None;
     for one in tried {
-        let name = &one.what.name;
-        let Some(without) = trial(run, task_state, Trial::OthersWithout, one)? else { continue };
-        let Some(with) = trial(run, task_state, Trial::Others, one)? else {
-            because.push(format!("{name} does not end with another author's tests"));
-            continue;
-        };
-        if !keeps(with, one.now) || !runs_them(one, without, with) {
-            let fault = fails(run, task, one, with);
-            return Err(match tester::may_look_again(run, task) {
-                true => Next::Tests(Some(format!("{}\n\n{}", fault.what, fault.evidence))),
-                false => one.doubted(fault),
-            });
-        }
-        if fails_anew(one.before, without) {
-            because.push(format!(
-                "{name} fails with another author's tests and the old code, and passes with the change"
-            ));
-            return Ok(Level::ProvenByOthers);
+        match of_check(run, task, task_state, one)? {
+            Shown::Proven => {
+                let name = &one.what.name;
+                because.push(format!(
+                    "{name} fails with another author's tests and the old code, and passes with the change"
+                ));
+                return Ok(Level::ProvenByOthers);
+            }
+            Shown::Nothing => {}
+            Shown::NoEnd => {
+                unclear =
+                    Some(format!("{} does not end with another author's tests", one.what.name));
+            }
         }
     }
-    because.push("another author's tests also pass without the change".to_owned());
+    let passes = || "another author's tests also pass without the change".to_owned();
+    let why = unclear.unwrap_or_else(passes);
+    if level == Level::Unproven && tester::may_look_again(run, task) {
+        return Err(Next::Tests(Some(format!(
+            "{why}: either the check does not run them, or they do not test what is missing"
+        ))));
+    }
+    because.push(why);
     Ok(level)
+}
+
+/// What tests by another author show about a check.
+enum Shown {
+    Proven,
+    /// They pass without the change.
+    Nothing,
+    /// They do not end without the change.
+    NoEnd,
+}
+
+fn of_check(
+    run: &Run,
+    task: &TaskId,
+    task_state: &TaskState,
+    one: &Tried<'_>,
+) -> Result<Shown, Next> {
+    let Some(without) = trial(run, task_state, Trial::OthersWithout, one)? else {
+        return Ok(Shown::NoEnd);
+    };
+    let with = trial(run, task_state, Trial::Others, one)?;
+    let anew = fails_anew(one.before, without);
+    // What hangs in tests that fail without the change has not passed them.
+    let holds = with.is_some_and(|with| keeps(with, one.now) && runs_them(one, without, with));
+    if !holds && (with.is_some() || anew) {
+        let fault = fails(run, task, one, with);
+        return Err(match tester::may_look_again(run, task) {
+            true => Next::Tests(Some(format!("{}\n\n{}", fault.what, seen(with)))),
+            // Dropping the check would drop the project's own tests, which do not object.
+            false => Next::Doubt(fault, None),
+        });
+    }
+    if !anew {
+        return Ok(Shown::Nothing);
+    }
+    let altered = trial(run, task_state, Trial::OthersAltered, one)?;
+    // Without a report nobody knows whether what was altered is what the tests compare.
+    let missed = |end: &&CheckEnd| end.tests.is_some() && !end.unnoticed.is_empty();
+    match altered.filter(missed) {
+        Some(end) => Err(Next::Doubt(cannot_fail(one, end), None)),
+        None => Ok(Shown::Proven),
+    }
 }
 
 /// Whether tests that fail without the change are there with it, as far as the check names its tests.
@@ -72,16 +117,16 @@ fn runs_them(one: &Tried<'_>, without: &CheckEnd, with: &CheckEnd) -> bool {
         || with.tests.as_ref().is_some_and(|tests| !tests.won.is_empty())
 }
 
-/// The objection to a result that fails tests by another author. It tells what they expect and what was seen; the tests
-/// themselves stay held back.
-fn fails(run: &Run, task: &TaskId, one: &Tried<'_>, with: &CheckEnd) -> Fault {
-    let failing = with.tests.as_ref().map(|tests| tests.failing.as_slice()).unwrap_or_default();
-    let known = one.now.tests.as_ref().map(|tests| tests.failing.as_slice()).unwrap_or_default();
-    let failing = failing.iter().filter(|name| !known.contains(name));
+/// The objection to a result that fails tests by another author. It tells what they expect; the tests themselves, and
+/// what they print, stay held back.
+fn fails(run: &Run, task: &TaskId, one: &Tried<'_>, with: Option<&CheckEnd>) -> Fault {
+    let failing = |end: &CheckEnd| end.tests.as_ref().map(|tests| tests.failing.clone());
+    let known = failing(one.now).unwrap_or_default();
     let demands = tester::demands(run, task);
     let expects =
-        |name: &str, expects: &str| format!("{name} (expects: {})", types::one_line(expects, 200));
-    let named = failing.map(|name| {
+        |name: &str, what: &str| format!("{name} (expects: {})", types::one_line(what, 200));
+    let named = with.and_then(failing).unwrap_or_default();
+    let named = named.iter().filter(|name| !known.contains(name)).map(|name| {
         let demand = demands.iter().find(|(test, _)| !test.is_empty() && name.ends_with(test));
         demand.map_or_else(|| name.clone(), |(_, what)| expects(name, what))
     });
@@ -92,13 +137,17 @@ fn fails(run: &Run, task: &TaskId, one: &Tried<'_>, with: &CheckEnd) -> Fault {
     }
     let which = if failing.is_empty() { String::new() } else { format!(": {}", listed(&failing)) };
     let name = &one.what.name;
-    let what =
-        format!("{name} fails with tests by another author, who has not seen the change{which}");
-    Fault::new(FaultClass::CheckFailed, "evidence.others", what).with_evidence(seen(with))
+    let does = if with.is_some() { "fails" } else { "does not end" };
+    let held = tester::attempt(run, task).map(|attempt| attempt.to_string()).unwrap_or_default();
+    let what = format!(
+        "{name} {does} with tests by another author, who has not seen the change ({held}, held back){which}"
+    );
+    Fault::new(FaultClass::CheckFailed, "evidence.others", what)
 }
 
 /// The lines of a check's output that tell what was expected and what was seen.
-fn seen(end: &CheckEnd) -> String {
+fn seen(end: Option<&CheckEnd>) -> String {
+    let Some(end) = end else { return "it did not end in time".to_owned() };
     let tells = |line: &&str| {
         let line = line.to_ascii_lowercase();
         !line.trim_start().starts_with('>') && TELLING.iter().any(|word| line.contains(word))

@@ -83,10 +83,17 @@ impl RunExecutor {
             Trial::OthersWithout => {
                 Ok(self.mix(job, base, others(job.against), "there are no such tests").await?)
             }
-            Trial::Others => {
+            Trial::Others | Trial::OthersAltered => {
                 let (mut edits, _) = self.base_tests(job.against, commit, base).await?;
                 edits.extend(others(job.against));
-                Ok(Tree::Plain(self.mixed(job, commit, &edits).await?))
+                let mixed = self.mixed(job, commit, &edits).await?;
+                if trial == Trial::Others {
+                    return Ok(Tree::Plain(mixed));
+                }
+                let files = job.against.others.as_ref().map(|(_, files)| files.as_slice());
+                let tests = self.worktrees.repo().texts(&mixed, files.unwrap_or_default()).await?;
+                let variant = self.all_altered(job, &mixed, &tests, &[]).await?;
+                Ok(variant.map_or_else(nothing_to_alter, |one| Tree::Altered(vec![one])))
             }
             Trial::Mutated => {
                 let (parts, ordered) = self.mutants(job.against, commit, base).await?;
@@ -131,9 +138,31 @@ impl RunExecutor {
     async fn alter(&self, job: &Job<'_>, commit: &CommitId) -> Result<Tree, Fault> {
         let tests = self.test_files(job.against, commit).await?;
         let names = &job.against.tests;
+        let Some(all) = self.all_altered(job, commit, &tests, names).await? else {
+            return Ok(nothing_to_alter());
+        };
+        let mut variants = Vec::new();
+        if names.is_empty() {
+            let own = self.own_report(job.against).await?;
+            variants = self.one_by_one(job, commit, tests, own.as_ref()).await?;
+        }
+        if variants.is_empty() {
+            variants.push(all);
+        }
+        Ok(Tree::Altered(variants))
+    }
+
+    /// A tree in which the expectations of all these tests are altered, or of those with these names.
+    async fn all_altered(
+        &self,
+        job: &Job<'_>,
+        commit: &CommitId,
+        tests: &[(WorkPath, String)],
+        names: &[String],
+    ) -> Result<Option<Variant>, GitError> {
         let mut edits = Vec::new();
         let (mut must_fail, mut planted, mut what) = (Vec::new(), Vec::new(), Vec::new());
-        for (path, text) in &tests {
+        for (path, text) in tests {
             let of_file: Vec<String> = names
                 .iter()
                 .filter(|name| text.contains(related::short_name(name)))
@@ -150,20 +179,11 @@ impl RunExecutor {
             edits.push(Edit { path: path.clone(), to: EditTo::Text(altered.text) });
         }
         if edits.is_empty() {
-            return Ok(Tree::Untried("no expectation was found that could be altered".to_owned()));
+            return Ok(None);
         }
-        let mut variants = Vec::new();
-        if names.is_empty() {
-            let own = self.own_report(job.against).await?;
-            variants = self.one_by_one(job, commit, tests, own.as_ref()).await?;
-        }
-        if variants.is_empty() {
-            let altered = self.mixed(job, commit, &edits).await?;
-            let files = edits.into_iter().map(|edit| edit.path).collect();
-            let (commit, alone) = (altered, None);
-            variants.push(Variant { commit, files, must_fail, planted, what, alone });
-        }
-        Ok(Tree::Altered(variants))
+        let commit = self.mixed(job, commit, &edits).await?;
+        let files = edits.into_iter().map(|edit| edit.path).collect();
+        Ok(Some(Variant { commit, files, must_fail, planted, what, alone: None }))
     }
 
     /// The tree of a variant in which no program can read the altered files.
@@ -291,4 +311,8 @@ fn nearness(path: &WorkPath, changes: &Changes) -> usize {
         one.zip(other).take_while(|(one, other)| one == other).count()
     };
     changes.0.iter().map(common).max().unwrap_or_default()
+}
+
+fn nothing_to_alter() -> Tree {
+    Tree::Untried("no expectation was found that could be altered".to_owned())
 }
