@@ -59,6 +59,11 @@ impl Jail {
         Ok(Self { root: rustix::fs::open(root, FOLDER, Mode::empty())? })
     }
 
+    /// Another handle on the same folder.
+    pub(crate) fn again(&self) -> io::Result<Self> {
+        Ok(Self { root: self.root.try_clone()? })
+    }
+
     /// Opens a regular file for reading.
     pub(crate) fn file(&self, path: &WorkPath, links: Links) -> Result<File, EnvError> {
         let failed = |errno| refused(errno, "opening", path);

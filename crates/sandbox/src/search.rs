@@ -3,6 +3,7 @@
 //! the start of a search are never followed.
 
 mod hidden;
+mod ignores;
 mod lines;
 mod notable;
 mod odd;

@@ -122,6 +122,28 @@ async fn ignored_files_are_left_out_also_when_the_ignore_file_is_above_the_start
     assert_eq!(names(grep(&env, looking_for("needle", "src/target")).await), ["src/target/b.rs"]);
 }
 
+/// Whoever opened such a pipe would wait forever.
+#[tokio::test]
+async fn a_pipe_or_a_link_in_place_of_an_ignore_file_ignores_nothing() {
+    let outside = tempfile::tempdir().expect("a folder");
+    std::fs::write(outside.path().join("rules"), "*.rs\n").expect("a file");
+    let (dir, env) =
+        workspace(&[("a/b/c.rs", "needle"), (".ignore", "*.log\n"), ("d.log", "needle")]);
+    for folder in ["", "a", "a/b"] {
+        let path = dir.path().join(folder).join(".gitignore");
+        let owner = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, owner, 0)
+            .expect("a pipe");
+    }
+    let found = |found: Found<Hits>| found.items.len();
+    assert_eq!(found(grep(&env, looking_for("needle", ".")).await), 1);
+    assert_eq!(found(grep(&env, looking_for("needle", "a/b")).await), 1);
+    let linked = dir.path().join("a/b/.gitignore");
+    std::fs::remove_file(&linked).expect("the pipe");
+    std::os::unix::fs::symlink(outside.path().join("rules"), &linked).expect("a link");
+    assert_eq!(glob(&env, "**/*.rs", "a").await, ["a/b/c.rs"]);
+}
+
 #[tokio::test]
 async fn a_link_to_the_outside_is_not_searched() {
     let (dir, env) = workspace(&[("a", "x")]);

@@ -1,21 +1,22 @@
 //! The fast search of this machine: ripgrep's own walker, with several threads and the workspace's ignore files. The
-//! walker sees names only; every file is opened through the jail, so content always comes from inside.
+//! walker sees names only; every file, ignore files included, is opened through the jail, so content always comes from
+//! inside.
 
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, WalkBuilder, WalkParallel, WalkState};
 use rustix::fs::{AtFlags, FileType, Nsecs};
 use tokio_util::sync::CancellationToken;
 use types::WorkPath;
 
 use super::hidden::Hidden;
+use super::ignores::Ignores;
 use super::lines::{search_file, searcher};
 use super::pattern::{Include, below, glob_of, matcher};
 use super::request::{Found, GlobRequest, GrepRequest, Hits, MAX_UNNAMED};
@@ -26,8 +27,6 @@ use crate::staging::STAGING;
 
 /// Maximum number of entries visited by one search for names; fewer in tests, which have to make them.
 const MAX_FILES: usize = if cfg!(test) { 2_000 } else { 1_000_000 };
-/// Maximum size of an ignore file; larger ones are not read as such.
-const MAX_IGNORE_BYTES: u64 = 256 * 1024;
 
 /// A workspace to search in.
 #[derive(Debug, Clone, Copy)]
@@ -124,38 +123,21 @@ impl SearchRoot<'_> {
     }
 
     fn walk(&self, start: &WorkPath) -> Result<WalkParallel, EnvError> {
-        let above = self.ignores_above(start)?;
+        let ignores = Ignores::new(
+            self.jail.again().map_err(|source| {
+                let root = self.root.display().to_string();
+                EnvError::Root { root, source }
+            })?,
+            self.root,
+        );
         let first = self.root.join(start.as_str());
         let mut builder = WalkBuilder::new(if start.is_root() { self.root } else { &first });
+        // The walker itself would open whatever has the name of an ignore file.
         builder
-            .hidden(false)
-            .parents(false)
-            .git_global(false)
-            .require_git(false)
+            .standard_filters(false)
             .follow_links(false)
-            .filter_entry(move |entry| entry.depth() == 0 || !left_out(entry, &above));
+            .filter_entry(move |entry| entry.depth() == 0 || !left_out(entry, &ignores));
         Ok(builder.build_parallel())
-    }
-
-    /// Ignore files of the folders above the start, which apply below it, too.
-    fn ignores_above(&self, start: &WorkPath) -> Result<Vec<Gitignore>, EnvError> {
-        let mut ignores = Vec::new();
-        let mut folder = PathBuf::new();
-        for name in start.components() {
-            let file = folder.join(".gitignore");
-            let text = file.to_str().and_then(|file| file.parse::<WorkPath>().ok());
-            if let Some(text) = text.and_then(|path| self.jail.small_text(&path, MAX_IGNORE_BYTES))
-            {
-                let mut builder = GitignoreBuilder::new(self.root.join(&folder));
-                for line in text.lines() {
-                    // An invalid pattern ignores nothing.
-                    builder.add_line(None, line).ok();
-                }
-                ignores.extend(builder.build());
-            }
-            folder.push(name);
-        }
-        Ok(ignores)
     }
 
     /// Path of a file that may be shown; a name that no path can express is recorded.
@@ -240,14 +222,9 @@ impl Unnamed {
     }
 }
 
-fn left_out(entry: &DirEntry, above: &[Gitignore]) -> bool {
+fn left_out(entry: &DirEntry, ignores: &Ignores) -> bool {
     let name = entry.file_name().as_bytes();
-    if name.starts_with(STAGING.as_bytes()) || is_protected_name(name) {
-        return true;
-    }
-    let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-    let mut verdicts = above.iter().rev().map(|ignore| ignore.matched(entry.path(), folder));
-    verdicts.find(|verdict| !verdict.is_none()).is_some_and(|verdict| verdict.is_ignore())
+    name.starts_with(STAGING.as_bytes()) || is_protected_name(name) || ignores.cover(entry)
 }
 
 /// Truncates hits to `max` matching lines in total. Returns whether anything was cut off.
