@@ -3,6 +3,7 @@
 
 pub mod admission;
 pub mod approval;
+pub mod beside;
 pub mod command;
 pub mod condition;
 pub mod context;
@@ -26,7 +27,6 @@ pub mod policy;
 pub mod profile;
 pub mod prompt;
 pub mod reading;
-pub mod review_id;
 pub mod routing;
 pub mod spec;
 pub mod truncate;

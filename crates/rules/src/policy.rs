@@ -81,8 +81,7 @@ fn crew(policy: &Policy, found: &mut Vec<String>) {
         Some(intent) => [intent.product.clone(), intent.dev.clone()],
         None => ["planner", "coder"].map(RoleId::fixed),
     };
-    let tester = RoleId::fixed("tester");
-    if policy.verify.tester == Tester::Always && !policy.roles.contains_key(&tester) {
+    if policy.verify.tester == Tester::Always && !policy.roles.contains_key(&RoleId::tester()) {
         found.push("verify.tester needs a role tester".to_owned());
     }
     for role in needed {
@@ -304,7 +303,7 @@ mod tests {
     fn names_that_are_not_there_or_there_twice_are_problems() {
         let mut policy = crew();
         policy.roles.remove(&RoleId::fixed("planner"));
-        policy.roles.remove(&RoleId::fixed("tester"));
+        policy.roles.remove(&RoleId::tester());
         policy.verify.tester = Tester::Always;
         policy.gates.retain(|gate| gate.phase != Phase::Closure);
         policy.limits.parallel_tasks = 0;

@@ -8,7 +8,7 @@ use sandbox::Repo;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use types::{Begin, Fault, Input, LogId, Policy, Request, RoleId, RunId, RunView, Tester};
+use types::{Begin, Fault, Input, LogId, Policy, Request, RoleId, RunId, RunView};
 
 use crate::api::{Bosun, NewRun, draw_run_id};
 use crate::check_trees::CheckTrees;
@@ -124,13 +124,13 @@ impl Bosun {
         roles.chain(others).try_for_each(|model| self.services.refuse_remote(policy, model, server))
     }
 
-    /// Whether tests by another author are wanted and somebody can write them: a script may have no such role.
+    /// Whether somebody can write tests for others' results: a script may have no such role.
     async fn has_tester(&self, new: &NewRun) -> bool {
-        let role = RoleId::fixed("tester");
+        let role = RoleId::tester();
         let Some(found) = new.policy.roles.get(&role) else { return false };
         let model = found.model.as_ref().unwrap_or(&new.request.model);
         let (models, journal) = (&self.services.models, &*self.services.journal);
-        new.policy.verify.tester != Tester::Never && models.plays(model, &role, journal).await
+        models.plays(model, &role, journal).await
     }
 
     fn launch(&self, drive: Drive<Run>, repo: Repo) -> Handle {

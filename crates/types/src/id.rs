@@ -98,6 +98,12 @@ impl RoleId {
     pub fn solo() -> Self {
         Self::trusted("solo")
     }
+
+    /// The role that writes tests for results that it has not seen.
+    #[must_use]
+    pub fn tester() -> Self {
+        Self::trusted("tester")
+    }
 }
 
 impl TaskId {

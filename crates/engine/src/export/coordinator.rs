@@ -122,7 +122,7 @@ impl CoordinatorStream {
         event["phase"] = if plans { "plan" } else { "execute" }.into();
         let places = self.places.as_ref();
         let place = task.and_then(|task| {
-            places?.get(task).or_else(|| places?.get(&rules::review_id::task_of(task)?))
+            places?.get(task).or_else(|| places?.get(&rules::beside::task_of(task)?))
         });
         if let Some(place) = place {
             event["taskIndex"] = (*place).into();

@@ -207,6 +207,12 @@ impl Teller<'_> {
             Event::TaskFailed { task, .. } | Event::TaskSkipped { task, .. } => {
                 self.busy.retain(|busy| busy != task);
             }
+            // Tests beside a task are over when they are written.
+            Event::TaskVerified { attempt, .. }
+                if rules::beside::tested_by(&attempt.task).is_some() =>
+            {
+                self.busy.retain(|busy| *busy != attempt.task);
+            }
             Event::GatePassed { phase, .. } => {
                 let next = Phase::ALL.into_iter().find(|other| other > phase);
                 self.phase = next.unwrap_or(Phase::Closure);

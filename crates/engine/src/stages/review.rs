@@ -53,7 +53,7 @@ pub(crate) fn hold(
         let bad = contract == Contract::Verdict && !reviewed.passed;
         return bad.then(|| vec![refused(attempt, &role, &reviewed.report)]);
     }
-    let id = rules::review_id::review_of(&attempt.task)?;
+    let id = rules::beside::review_of(&attempt.task)?;
     let fresh = TaskState::default();
     let task_state = run.task_state(&id).unwrap_or(&fresh);
     Some(match task_state.stage {

@@ -1,7 +1,7 @@
 //! Tests by an author who has not seen the result: an agent with the role `tester` writes them on the tree before the
 //! change, in a workspace of its own. They are held back. Their commit is never merged, no other agent sees it, and only
-//! its new test files count, whatever else it has: they are laid over the trees of trials (`trials/others.rs`). An author that fails costs
-//! the result nothing, and nothing that it says decides anything.
+//! its new test files count, whatever else it has: they are laid over the trees of trials (`trials/others.rs`). An
+//! author that fails costs the result nothing, and nothing that it says decides anything.
 
 use serde_json::Value;
 use types::{
@@ -13,8 +13,6 @@ use crate::stages::schedule;
 use crate::state::{Run, TaskState, TaskStatus, current};
 use evidence::files::{FileKind, kind};
 
-/// The role that writes the tests.
-pub(crate) const ROLE: &str = "tester";
 /// Maximum number of attempts, with the one that looks at failing tests again.
 const MOST_ATTEMPTS: u32 = 3;
 /// Maximum number of test files.
@@ -96,9 +94,9 @@ pub(crate) fn begin(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
     let Some(id) = id_of(run, task) else { return vec![] };
     let fresh = TaskState::default();
     let task_state = run.task_state(&id).unwrap_or(&fresh);
-    // Whatever else it writes there is rejected, and a new test may be anywhere.
+    // A new test may be anywhere, and whatever else it writes does not count.
     let scope = Scope(vec![Artifact::everything()]);
-    let mut events = schedule::start(run, &id, task_state, &RoleId::fixed(ROLE), scope, now);
+    let mut events = schedule::start(run, &id, task_state, &RoleId::tester(), scope, now);
     match events.first_mut() {
         None | Some(Event::RetryScheduled { .. }) => events,
         Some(Event::AttemptStarted { start, .. }) => {
@@ -116,12 +114,10 @@ pub(crate) fn begin(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
     }
 }
 
-/// The author looks at its failing tests, in a fresh session that starts from them: it withdraws or mends those that
-/// demand more than the goal says.
+/// The author looks once more at tests that fail with the change or show nothing, in a fresh session that starts from
+/// them: it withdraws or mends those that demand more than the goal says, or less.
 pub(crate) fn look_again(run: &Run, task: &TaskId, failed: String, now: Timestamp) -> Vec<Event> {
     let Some((id, (start, _))) = id_of(run, task).zip(written(run, task)) else { return vec![] };
-    let reason =
-        "tests fail with the change; their author decides first whether the goal demands them";
     vec![Event::RetryScheduled {
         task: id,
         at: now,
@@ -130,7 +126,10 @@ pub(crate) fn look_again(run: &Run, task: &TaskId, failed: String, now: Timestam
         feedback: Some(failed),
         role: None,
         model: None,
-        decision: Decision::new(RuleId::fixed("tester.look_again"), reason),
+        decision: Decision::new(
+            RuleId::fixed("tester.look_again"),
+            "their author looks at the tests once more, in a fresh session",
+        ),
     }]
 }
 
@@ -186,7 +185,7 @@ fn failed(
     let left_none = fault.code == NO_TESTS;
     if let Some(before) = run.disputed(&id) {
         if left_none {
-            let what = "their author withdrew them after they failed with the change";
+            let what = "their author withdrew them";
             return given_up(id, Fault::new(FaultClass::CheckFailed, NO_TESTS, what));
         }
         // Whoever does not finish looking has withdrawn nothing.
@@ -220,10 +219,10 @@ fn given_up(task: TaskId, fault: Fault) -> Event {
 
 /// The id of the tests of a task, unless its plan uses that for a task.
 fn id_of(run: &Run, task: &TaskId) -> Option<TaskId> {
-    rules::review_id::tests_of(task).filter(|id| run.tested_task(id).is_some())
+    rules::beside::tests_of(task).filter(|id| run.tested_task(id).is_some())
 }
 
-/// The new files that are tests, and neither configuration, data nor links.
+/// The new files that are tests, and neither configuration nor data.
 fn new_tests<'a>(run: &'a Run, changes: &'a Changes) -> impl Iterator<Item = &'a WorkPath> {
     let tests = run.test_files();
     let new = changes.0.iter().filter(|change| change.how == ChangeKind::Added);

@@ -18,12 +18,12 @@ impl Run {
 
     /// The task under review; `None` if this is not the id of a review.
     pub(crate) fn reviewed_task(&self, review: &TaskId) -> Option<TaskId> {
-        self.beside(review, rules::review_id::reviewed_by(review)?)
+        self.beside(review, rules::beside::reviewed_by(review)?)
     }
 
     /// The task that another author writes tests for; `None` if this is not the id of such tests.
     pub(crate) fn tested_task(&self, tests: &TaskId) -> Option<TaskId> {
-        self.beside(tests, rules::review_id::tested_by(tests)?)
+        self.beside(tests, rules::beside::tested_by(tests)?)
     }
 
     /// A task of the plan, if this is the id of work beside it, and not of another task.

@@ -50,7 +50,7 @@ fn of_task(policy: &Policy, task: &Task, place: usize, ids: &BTreeSet<&TaskId>) 
     if *id == TaskId::plan() || *id == TaskId::chat() || advised {
         wrong("id", "reserved", format!("{id} is a reserved id; name tasks T1, T2, ..."));
     }
-    if policy.review.is_some() && !crate::review_id::can_be_reviewed(id) {
+    if policy.review.is_some() && !crate::beside::can_be_reviewed(id) {
         let message = format!("{id} leaves no valid id for its review; name tasks T1, T2, ...");
         wrong("id", "reserved", message);
     }

@@ -130,7 +130,7 @@ fn arrows(
         found.extend(roots.into_iter().map(|to| ((plan, to), EdgeKind::About)));
     }
     for (place, id) in ids.iter().enumerate().skip(tasks.len()) {
-        let reviewed = rules::review_id::task_of(id).and_then(|task| places.get(&task).copied());
+        let reviewed = rules::beside::task_of(id).and_then(|task| places.get(&task).copied());
         let about = match (reviewed, plan) {
             (Some(task), _) => Some((task, place)),
             (None, Some(plan)) if plan != place => Some((place, plan)),

@@ -12,7 +12,7 @@ fn crew(tester: Tester) -> Policy {
     let mut policy = proving();
     policy.verify.tester = tester;
     let coder = policy.roles[&types::RoleId::fixed("coder")].clone();
-    policy.roles.insert(types::RoleId::fixed(super::ROLE), coder);
+    policy.roles.insert(types::RoleId::tester(), coder);
     policy
 }
 
@@ -52,6 +52,9 @@ fn what_nothing_else_proves_is_tested_by_somebody_who_starts_from_the_tree_befor
          task.verified T1-tests.1 tester.written
          check.started T1.1 without it, with another author's tests/0 tests",
     );
+    let told = crate::export::project_state(&bench.machine, &bench.lines(), bench.now).messages;
+    let last = told.iter().rfind(|message| message.kind == "progress_update");
+    assert_eq!(last.expect("an update").payload["current_task"], "T1");
     bench.tell("check others_without:T1.1/0 exits 1 failing=new");
     bench.tell("check others:T1.1/0 exits 0 passed=4");
     let events = said(&mut bench, "check others_altered:T1.1/0 exits 1 failing=new");

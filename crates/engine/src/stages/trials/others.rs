@@ -138,9 +138,10 @@ fn fails(run: &Run, task: &TaskId, one: &Tried<'_>, with: Option<&CheckEnd>) -> 
     let which = if failing.is_empty() { String::new() } else { format!(": {}", listed(&failing)) };
     let name = &one.what.name;
     let does = if with.is_some() { "fails" } else { "does not end" };
-    let held = tester::attempt(run, task).map(|attempt| attempt.to_string()).unwrap_or_default();
+    let held = tester::attempt(run, task).map(|attempt| format!(" ({attempt}, held back)"));
+    let held = held.unwrap_or_default();
     let what = format!(
-        "{name} {does} with tests by another author, who has not seen the change ({held}, held back){which}"
+        "{name} {does} with tests by another author, who has not seen the change{held}{which}"
     );
     Fault::new(FaultClass::CheckFailed, "evidence.others", what)
 }
