@@ -21,7 +21,7 @@ use crate::{InFlight, Machine, Run};
 pub(crate) use dice::Dice;
 pub(crate) use render::render;
 pub(crate) use samples::{audited, brief, crew, proving, request, strict};
-pub(crate) use script::{isolation, plan, submission};
+pub(crate) use script::{handed_in, isolation, plan, submission};
 
 /// A repository with one check of its own.
 pub(crate) fn survey() -> Survey {

@@ -117,9 +117,9 @@ pub enum Tester {
     /// None.
     #[default]
     Never,
-    /// Those with changed code that nothing else proves, if there is such a role.
+    /// Those with changed code, unless a hidden check decides, if there is a model for it.
     Auto,
-    /// All.
+    /// Those with changed code, data or tests.
     Always,
 }
 

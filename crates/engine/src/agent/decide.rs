@@ -3,8 +3,8 @@
 
 use types::{
     Access, CallOutcome, Command, Decision, EffectId, Event, Fault, FaultClass, Input, Message,
-    Outcome, RuleId, SessionChange, SessionEnd, SessionId, Telling, TimerId, Timestamp, ToolOutput,
-    Wording,
+    Outcome, RoleId, RuleId, SessionChange, SessionEnd, SessionId, Telling, TimerId, Timestamp,
+    ToolOutput, Wording,
 };
 
 use super::events::{ended, failed, finished, paused, stopped};
@@ -14,6 +14,7 @@ use super::{
     reserve, scope, subagents, tool_calls,
 };
 use crate::Machine as _;
+use rules::beside::tested_by;
 use rules::isolation;
 use rules::ledger::CALL;
 
@@ -241,11 +242,14 @@ fn ask(attempt: &Attempt, session: &Session, summary: bool) -> Event {
     }
 }
 
-/// An attempt whose next call does not fit its share waits for more of it. A conversation waits for its person; a call
-/// without a known price cannot be made at all.
+/// An attempt whose next call does not fit its share waits for more of it, unless it writes tests for the result of
+/// others: the result is judged without them then. A conversation waits for its person; a call without a known price
+/// cannot be made at all.
 fn unpaid(attempt: &Attempt, session: &Session, code: &'static str, what: String) -> Event {
     let class = FaultClass::Resource;
-    if code == CALL && !session.is_open() && attempt.wording.waits_for_budget() {
+    let brief = &session.brief;
+    let tests = brief.role == RoleId::tester() && tested_by(&brief.attempt.task).is_some();
+    if code == CALL && !session.is_open() && !tests && attempt.wording.waits_for_budget() {
         let fault = Fault::new(class, code, what.clone());
         return paused(session, Decision::new(RuleId::fixed(code), what), Some(fault));
     }

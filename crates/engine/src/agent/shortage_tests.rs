@@ -60,6 +60,18 @@ fn an_attempt_that_waits_for_more_can_be_ended() {
     assert_eq!(bench.machine.end(Digest::ZERO).expect("over").spent.tokens, 120);
 }
 
+/// Nobody is asked for more: the result is judged without them.
+#[test]
+fn tests_by_another_author_end_when_their_share_is_used_up() {
+    let budget = Budget { tokens: Some(1_150), ..Budget::default() };
+    let role = types::RoleId::tester();
+    let mut bench = talking_with(Brief { budget, role, ..brief("T1-tests.1") });
+    same(
+        &only(&bench.tell("model calls read_file a\ntool c0 ok"), &["session"]),
+        "session.ended failed resource budget.call_does_not_fit",
+    );
+}
+
 /// In logs of older versions such an attempt ends; they are decided again as they were.
 #[test]
 fn in_an_older_log_an_attempt_without_budget_ends() {

@@ -5,8 +5,8 @@
 
 use serde_json::Value;
 use types::{
-    Artifact, AttemptId, ChangeKind, Changes, CommitId, Decision, Event, Fault, FaultClass, Level,
-    Millis, RoleId, RuleId, Scope, TaskId, Tester, Timestamp, WorkPath,
+    Artifact, AttemptId, ChangeKind, Changes, CommitId, Decision, Event, Fault, FaultClass, Millis,
+    RoleId, RuleId, Scope, TaskId, Tester, Timestamp, WorkPath,
 };
 
 use crate::stages::schedule;
@@ -33,13 +33,16 @@ pub(crate) enum Standing {
     Written,
 }
 
-/// Whether a result of this level, of changed code or not, is tested by another author.
-pub(crate) fn is_wanted(run: &Run, level: Level, code: bool) -> bool {
+/// Whether a result is tested by another author. Tests that the coder wrote or could read show only that they agree with
+/// its code.
+pub(crate) fn is_wanted(run: &Run, changes_code: bool) -> bool {
+    let verify = &run.policy().verify;
     let has_tester = run.survey().is_some_and(|survey| survey.has_tester);
     has_tester
-        && match run.policy().verify.tester {
+        && verify.evidence_decides()
+        && match verify.tester {
             Tester::Never => false,
-            Tester::Auto => code && level < Level::Proven,
+            Tester::Auto => changes_code && !run.check_results().has_hidden(),
             Tester::Always => true,
         }
 }
@@ -67,12 +70,25 @@ pub(crate) fn written(run: &Run, task: &TaskId) -> Option<(CommitId, Vec<WorkPat
 }
 
 /// The tests of a task with what they expect, in their author's words, as far as the author says so.
-pub(crate) fn demands(run: &Run, task: &TaskId) -> Vec<(String, String)> {
+pub(crate) fn expectations(run: &Run, task: &TaskId) -> Vec<(String, String)> {
+    listed(run, task, "tests", ["name", "expects"])
+}
+
+/// The demands that no test can show, each with the file that has to change for it, as far as the coder may change it.
+pub(crate) fn demands_on_files(run: &Run, task: &TaskId) -> Vec<(String, Artifact)> {
+    let scope = run.planned(task).map(types::Task::scope).unwrap_or_default();
+    let listed = listed(run, task, "elsewhere", ["demand", "file"]).into_iter();
+    let files = listed.filter_map(|(demand, file)| Some((demand, file.parse().ok()?)));
+    files.filter(|(_, file)| scope.covers(file)).collect()
+}
+
+/// Pairs of words in a list that the author handed in with its tests.
+fn listed(run: &Run, task: &TaskId, list: &str, keys: [&str; 2]) -> Vec<(String, String)> {
     let task_state = id_of(run, task).and_then(|id| run.task_state(&id));
     let said = task_state.and_then(|task_state| task_state.last.as_ref()?.output.as_ref());
-    let tests = said.and_then(|said| said.get("tests")?.as_array()).into_iter().flatten();
+    let entries = said.and_then(|said| said.get(list)?.as_array()).into_iter().flatten();
     let word = |one: &Value, key: &str| Some(one.get(key)?.as_str()?.to_owned());
-    tests.filter_map(|one| Some((word(one, "name")?, word(one, "expects")?))).collect()
+    entries.filter_map(|one| Some((word(one, keys[0])?, word(one, keys[1])?))).collect()
 }
 
 /// The last attempt at the tests of a task.
@@ -107,9 +123,9 @@ pub(crate) fn begin(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
             events
         }
         Some(_) => {
-            let what = "the budget leaves nothing for tests by another author";
+            let what = "the budget leaves nothing for them";
             let fault = Fault::new(FaultClass::Resource, "tester.no_budget", what);
-            vec![given_up(id, fault)]
+            vec![failed(run, id, task_state, (&fault, None), now)]
         }
     }
 }

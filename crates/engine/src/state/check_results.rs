@@ -54,6 +54,11 @@ impl CheckResults {
         self.late = all.filter(|check| is_late(check)).cloned().collect();
     }
 
+    /// Whether a check of the person's own decides that agents do not know.
+    pub(crate) fn has_hidden(&self) -> bool {
+        self.late.iter().any(|check| check.hidden)
+    }
+
     /// The result of a check on a commit.
     pub(crate) fn end(&self, commit: &CommitId, command: &str) -> Option<&CheckEnd> {
         self.ends.get(&(commit.clone(), command.to_owned()))

@@ -133,6 +133,12 @@ pub(crate) fn submission(attempt: &str, submission: Value) -> Input {
     ended(attempt.parse().expect("an attempt"), submitted(attempt, Changes::default(), submission))
 }
 
+/// A submission of an attempt with changed files.
+pub(crate) fn handed_in(attempt: &str, files: &str, submission: Value) -> Input {
+    let result = submitted(attempt, changes(files), submission);
+    ended(attempt.parse().expect("an attempt"), result)
+}
+
 fn submitted(attempt: &str, changes: Changes, submission: Value) -> AttemptResult {
     AttemptResult::Submitted {
         commit: CommitId(format!("c-{attempt}")),

@@ -39,7 +39,11 @@ pub(super) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
         return vec![];
     }
     let broke = run.busy().find_map(|(task, task_state)| match &task_state.stage {
-        TaskStatus::Rejected { fault, commit } if fault.code == CALL => Some((task, fault, commit)),
+        TaskStatus::Rejected { fault, commit }
+            if fault.code == CALL && run.tested_task(&task).is_none() =>
+        {
+            Some((task, fault, commit))
+        }
         _ => None,
     });
     let Some((task, fault, commit)) = broke else { return vec![] };

@@ -83,7 +83,8 @@ fn spent(run: &Run, now: Timestamp) -> Vec<Event> {
     if !run.holds_calls() || run.budget_state().asked.is_some() {
         return vec![];
     }
-    let mut busy = run.busy();
+    // Tests by another author end by themselves.
+    let mut busy = run.busy().filter(|(task, _)| run.tested_task(task).is_none());
     let stuck = busy.find(|(_, task_state)| matches!(task_state.stage, TaskStatus::Running(_)));
     let decision = Decision::new(RuleId::fixed(SPENT), NOTHING_LEFT);
     stuck.map(|(task, _)| exhausted(run, Some(&task), decision, now)).into_iter().collect()

@@ -31,6 +31,9 @@ pub(crate) fn allot(run: &Run, task: &TaskId, role: &Role) -> Allotment {
     let waiting = run.unfinished().saturating_sub(running).max(1);
     let lifted = run.budget_state().lifted.contains(task);
     let among = if run.plan().is_some() && !lifted { places.min(waiting) } else { 1 };
+    // Tests by another author always leave as much for the work itself.
+    let beside = run.tested_task(task).is_some();
+    let divisors = if beside { [among as u64 + 1; 2] } else { [among as u64, 1] };
     let least = least(role);
     let mut limit = role.budget;
     if lifted {
@@ -48,8 +51,8 @@ pub(crate) fn allot(run: &Run, task: &TaskId, role: &Role) -> Allotment {
         }
     }
     // An equal share if that suffices to start, otherwise everything.
-    for among in [among as u64, 1] {
-        let share = share(free, limit, among);
+    for divisor in divisors {
+        let share = share(free, limit, divisor);
         if is_enough(share, least) {
             return Allotment::Of(share);
         }

@@ -1,6 +1,7 @@
 //! When another author writes tests, and what follows from them.
 
-use types::{Policy, Survey, Tester};
+use serde_json::json;
+use types::{Input, Policy, Survey, Tester};
 
 use crate::Run;
 use crate::testing::{Bench, begin, only, proving, request, run_with, same, survey};
@@ -142,17 +143,97 @@ fn an_author_that_fails_or_withdraws_its_tests_costs_the_result_nothing() {
 }
 
 #[test]
-fn always_means_also_what_is_proven() {
-    let proven = |tester| {
-        let mut bench = run_with(crew(tester));
+fn a_demand_that_no_test_can_show_is_one_on_a_file() {
+    let with_tests = |scope: &str, touched: &str, file: &str| {
+        let mut bench = run_with(crew(Tester::Auto));
+        bench.send(&begin(request("Build a CLI"), Survey { has_tester: true, ..survey() }));
+        bench.tell(&format!("check base/0 exits 0 passed=3\nplan.1 plans T1 {scope}"));
+        bench.tell(&format!("T1.1 hands in src/a.py {touched}\ncheck T1.1/0 exits 0 passed=3"));
+        bench.tell("check altered:T1.1/0 exits 1 failing=a");
+        bench.tell("check mutated:T1.1/0 exits 0 unnoticed=src/a.py:1");
+        let demand = json!({ "demand": "the README explains -u", "file": file });
+        let list = json!({ "summary": "done", "tests": [], "elsewhere": [demand] });
+        let added = crate::testing::handed_in("T1-tests.1", "+tests/new_a.py", list.clone());
+        bench.send(&added);
+        bench.tell("check others_without:T1.1/0 exits 1 failing=new");
+        bench.tell("check others:T1.1/0 exits 0 passed=4");
+        (said(&mut bench, "check others_altered:T1.1/0 exits 1 failing=new"), bench, list)
+    };
+    // Files that the coder may not write are none of its business.
+    let held =
+        [("./", "README.md", "README.md"), ("./", "docs/a.md", "docs/"), ("src/", "", "README.md")];
+    for (scope, touched, file) in held {
+        let (events, ..) = with_tests(scope, touched, file);
+        assert!(events.contains("task.verified T1.1"), "{touched} {file}: {events}");
+    }
+    let (events, mut bench, list) = with_tests("./", "", "README.md");
+    assert!(events.contains("retry.scheduled T1-tests tester.look_again"), "{events}");
+    bench.tell("timer T1-tests fires");
+    bench.send(&crate::testing::handed_in("T1-tests.2", "+tests/new_a.py", list));
+    bench.tell("check others_without:T1.1/0 exits 1 failing=new");
+    bench.tell("check others:T1.1/0 exits 0 passed=4");
+    let events = bench.tell("check others_altered:T1.1/0 exits 1 failing=new");
+    assert!(only(&events, &SEEN).contains("task.rejected T1.1 check_failed"), "{events:?}");
+    let told = format!("{:?}", bench.machine.task_state(&"T1".parse().expect("an id")));
+    assert!(told.contains("README.md is not changed") && told.contains("explains -u"), "{told}");
+}
+
+#[test]
+fn the_work_keeps_as_much_of_the_budget_as_its_tests_get() {
+    let mut bench = run_with(crew(Tester::Auto));
+    let mut begin = begin(request("Build a CLI"), Survey { has_tester: true, ..survey() });
+    if let Input::Begin(begin) = &mut begin {
+        begin.request.budget.tokens = Some(1_000_000);
+    }
+    bench.send(&begin);
+    bench.tell("check base/0 exits 0 passed=3\nplan.1 plans T1 src/");
+    bench.tell("T1.1 hands in src/a.py\ncheck T1.1/0 exits 0 passed=3");
+    bench.tell("check altered:T1.1/0 exits 1 failing=a");
+    let free = bench.machine.free().tokens.expect("it is limited");
+    bench.tell("check mutated:T1.1/0 exits 0 unnoticed=src/a.py:1");
+    let share = bench.machine.free().tokens.expect("it is limited");
+    assert_eq!(share, free - free / 2);
+    // When that is used up, nobody is asked for more.
+    let events = said(&mut bench, "T1-tests.1 fails resource budget.call_does_not_fit");
+    assert!(events.contains("task.failed T1-tests tester.none"), "{events}");
+    assert!(events.contains("task.verified T1.1"), "{events}");
+}
+
+#[test]
+fn tests_stand_if_there_is_no_budget_left_to_look_at_them_again() {
+    let (mut bench, _) = unproven(Tester::Auto, true);
+    bench.tell("T1-tests.1 hands in +tests/new_a.py");
+    bench.tell("check others_without:T1.1/0 exits 1 failing=new");
+    bench.tell("check others:T1.1/0 exits 1 failing=new\ntimer T1-tests fires");
+    let events = said(&mut bench, "T1-tests.2 fails resource budget.call_does_not_fit");
+    assert!(events.contains("task.verified T1-tests.2 tester.stand"), "{events}");
+}
+
+#[test]
+fn what_the_coder_has_seen_proves_only_that_it_agrees_with_the_code() {
+    let proven = |tester, file: &str, hidden| {
+        let mut policy = crew(tester);
+        if hidden {
+            let check = types::Check::new("hidden", "sh /srv/hidden.sh");
+            policy.checks.push(types::Check { hidden, ..check });
+        }
+        let mut bench = run_with(policy);
         bench.send(&begin(request("Build a CLI"), Survey { has_tester: true, ..survey() }));
         bench.tell("check base/0 exits 1 passed=1 failing=a");
         bench.tell("plan.1 plans T1 src/");
-        bench.tell("T1.1 hands in src/a.py\ncheck T1.1/0 exits 0 passed=2 mended=1");
-        said(&mut bench, "check altered:T1.1/0 exits 1 failing=a")
+        bench.tell(&format!("T1.1 hands in {file}\ncheck T1.1/0 exits 0 passed=2 mended=1"));
+        if file.ends_with(".json") {
+            bench.tell("check old:T1.1/0 exits 0 passed=2 mended=1");
+        }
+        let events = said(&mut bench, "check altered:T1.1/0 exits 1 failing=a");
+        events.contains("attempt.started T1-tests.1 tester")
     };
-    assert!(proven(Tester::Always).contains("attempt.started T1-tests.1 tester"));
-    assert!(!proven(Tester::Auto).contains("T1-tests"));
+    let (code, data) = ("src/a.py", "src/a.json");
+    assert!(proven(Tester::Auto, code, false));
+    // Hidden checks are tests by somebody else, too.
+    assert!(!proven(Tester::Auto, code, true));
+    assert!(!proven(Tester::Auto, data, false));
+    assert!(proven(Tester::Always, code, true) && proven(Tester::Always, data, false));
 }
 
 #[test]

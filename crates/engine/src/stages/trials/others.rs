@@ -6,7 +6,6 @@ use types::{CheckEnd, Fault, FaultClass, Level, TaskId, Trial};
 use super::compare::{keeps, report_of};
 use super::doubt::{Next, Tried, cannot_fail, fails_anew, listed};
 use super::ends::trial;
-use super::mutants;
 use super::shape::Shape;
 use crate::stages::tester::{self, Standing};
 use crate::state::{Run, TaskState};
@@ -26,7 +25,7 @@ pub(super) fn shown(
     level: Level,
     because: &mut Vec<String>,
 ) -> Result<Level, Next> {
-    if !mutants::count_here(run) || !tester::is_wanted(run, level, shape.code) {
+    if !tester::is_wanted(run, shape.code) {
         return Ok(level);
     }
     match tester::standing(run, task) {
@@ -39,22 +38,33 @@ pub(super) fn shown(
         }
         Standing::Written => {}
     }
-    let mut unclear = None;
+    let untouched = untouched(run, task, task_state);
+    let (mut proven, mut unclear) = (None, None);
     for one in tried {
+        let name = &one.what.name;
         match of_check(run, task, task_state, one)? {
             Shown::Proven => {
-                let name = &one.what.name;
-                because.push(format!(
-                    "{name} fails with another author's tests and the old code, and passes with the change"
-                ));
-                return Ok(Level::ProvenByOthers);
+                proven = Some(name);
+                break;
+            }
+            Shown::Fails { what, seen } => {
+                let what = [what].into_iter().chain(untouched).collect::<Vec<_>>().join("; ");
+                return Err(objection(run, task, what, &seen));
             }
             Shown::Nothing => {}
             Shown::NoEnd => {
-                unclear =
-                    Some(format!("{} does not end with another author's tests", one.what.name));
+                unclear = Some(format!("{name} does not end with another author's tests"));
             }
         }
+    }
+    if !untouched.is_empty() {
+        return Err(objection(run, task, untouched.join("; "), ""));
+    }
+    if let Some(name) = proven {
+        because.push(format!(
+            "{name} fails with another author's tests and the old code, and passes with the change"
+        ));
+        return Ok(Level::ProvenByOthers);
     }
     let passes = || "another author's tests also pass without the change".to_owned();
     let why = unclear.unwrap_or_else(passes);
@@ -67,6 +77,30 @@ pub(super) fn shown(
     Ok(level)
 }
 
+/// An objection by another author goes to that author first, who may withdraw it.
+fn objection(run: &Run, task: &TaskId, what: String, seen: &str) -> Next {
+    if tester::may_look_again(run, task) {
+        return Next::Tests(Some(format!("{what}\n\n{seen}").trim_end().to_owned()));
+    }
+    // Dropping a check would drop the project's own tests, which do not object.
+    Next::Doubt(Fault::new(FaultClass::CheckFailed, "evidence.others", what), None)
+}
+
+/// Demands that no test can show, in files that the change leaves as they are, one sentence each.
+fn untouched(run: &Run, task: &TaskId, task_state: &TaskState) -> Vec<String> {
+    let changes = task_state.last.as_ref().map(|last| last.changes.0.as_slice());
+    let changes = changes.unwrap_or_default();
+    let demands = tester::demands_on_files(run, task).into_iter();
+    let left = demands.filter(|(_, file)| !changes.iter().any(|one| file.covers(&one.path)));
+    left.map(|(demand, file)| {
+        let demand = types::one_line(&demand, 200);
+        format!(
+            "{file} is not changed, where an author who has not seen the change expects: {demand}"
+        )
+    })
+    .collect()
+}
+
 /// What tests by another author show about a check.
 enum Shown {
     Proven,
@@ -74,6 +108,11 @@ enum Shown {
     Nothing,
     /// They do not end without the change.
     NoEnd,
+    /// They fail with the change: an objection, and the lines of the output that tell what was seen.
+    Fails {
+        what: String,
+        seen: String,
+    },
 }
 
 fn of_check(
@@ -90,12 +129,7 @@ fn of_check(
     // What hangs in tests that fail without the change has not passed them.
     let holds = with.is_some_and(|with| keeps(with, one.now) && runs_them(one, without, with));
     if !holds && (with.is_some() || anew) {
-        let fault = fails(run, task, one, with);
-        return Err(match tester::may_look_again(run, task) {
-            true => Next::Tests(Some(format!("{}\n\n{}", fault.what, seen(with)))),
-            // Dropping the check would drop the project's own tests, which do not object.
-            false => Next::Doubt(fault, None),
-        });
+        return Ok(Shown::Fails { what: fails(run, task, one, with), seen: seen(with) });
     }
     if !anew {
         return Ok(Shown::Nothing);
@@ -119,31 +153,28 @@ fn runs_them(one: &Tried<'_>, without: &CheckEnd, with: &CheckEnd) -> bool {
 
 /// The objection to a result that fails tests by another author. It tells what they expect; the tests themselves, and
 /// what they print, stay held back.
-fn fails(run: &Run, task: &TaskId, one: &Tried<'_>, with: Option<&CheckEnd>) -> Fault {
+fn fails(run: &Run, task: &TaskId, one: &Tried<'_>, with: Option<&CheckEnd>) -> String {
     let failing = |end: &CheckEnd| end.tests.as_ref().map(|tests| tests.failing.clone());
     let known = failing(one.now).unwrap_or_default();
-    let demands = tester::demands(run, task);
+    let all = tester::expectations(run, task);
     let expects =
         |name: &str, what: &str| format!("{name} (expects: {})", types::one_line(what, 200));
     let named = with.and_then(failing).unwrap_or_default();
     let named = named.iter().filter(|name| !known.contains(name)).map(|name| {
-        let demand = demands.iter().find(|(test, _)| !test.is_empty() && name.ends_with(test));
-        demand.map_or_else(|| name.clone(), |(_, what)| expects(name, what))
+        let known = all.iter().find(|(test, _)| !test.is_empty() && name.ends_with(test));
+        known.map_or_else(|| name.clone(), |(_, what)| expects(name, what))
     });
     let mut failing: Vec<String> = named.collect();
     if failing.is_empty() {
         // Without names any of them may be the one.
-        failing = demands.iter().map(|(test, what)| expects(test, what)).collect();
+        failing = all.iter().map(|(test, what)| expects(test, what)).collect();
     }
     let which = if failing.is_empty() { String::new() } else { format!(": {}", listed(&failing)) };
     let name = &one.what.name;
     let does = if with.is_some() { "fails" } else { "does not end" };
     let held = tester::attempt(run, task).map(|attempt| format!(" ({attempt}, held back)"));
     let held = held.unwrap_or_default();
-    let what = format!(
-        "{name} {does} with tests by another author, who has not seen the change{held}{which}"
-    );
-    Fault::new(FaultClass::CheckFailed, "evidence.others", what)
+    format!("{name} {does} with tests by another author, who has not seen the change{held}{which}")
 }
 
 /// The lines of a check's output that tell what was expected and what was seen.
