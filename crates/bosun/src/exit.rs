@@ -179,12 +179,16 @@ fn of_result(cause: &Cause) -> Option<Exit> {
     });
     let settle = of(cause, |error: &SettleError| match error {
         SettleError::NotDone { .. } => Exit::NoGo,
-        SettleError::Diverged { .. } | SettleError::Conflict { .. } => Exit::Failed,
+        SettleError::Diverged { .. }
+        | SettleError::Conflict { .. }
+        | SettleError::Exists { .. } => Exit::Failed,
         SettleError::Door(door) => of_door(door),
         SettleError::NotOver { .. }
         | SettleError::Waiting { .. }
         | SettleError::Settled { .. }
         | SettleError::Nothing { .. }
+        | SettleError::NotAccepted { .. }
+        | SettleError::NoTests { .. }
         | SettleError::NoIdentity
         | SettleError::OtherBranch { .. } => Exit::Usage,
     });

@@ -10,6 +10,7 @@ mod check_results;
 mod checks;
 mod figures;
 mod forecast;
+mod held_back;
 mod metrics;
 mod progress;
 mod promised;

@@ -134,7 +134,7 @@ pub use services::Config;
 pub use session::{
     Conflict, NewSession, ReplyCheck, SchemaRetries, Session, SessionError, Undone, asking_for,
 };
-pub use settle::{Acceptance, CommitAuthor, SettleError, Settlement};
+pub use settle::{Acceptance, AddedTests, CommitAuthor, SettleError, Settlement};
 pub use start::{Handle, Left};
 pub use sweep::Leftovers;
 pub use watch::{Mix, recorded};

@@ -11,6 +11,9 @@ use crate::api::Bosun;
 use crate::error::Error;
 use crate::event_loop::Drive;
 
+mod tests_by_others;
+pub use tests_by_others::AddedTests;
+
 /// How to accept a result.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Acceptance {
@@ -50,6 +53,12 @@ pub enum SettleError {
     NotDone { run: RunId, status: &'static str },
     #[error("the result of run {run} was {} by {}", settled.how.as_str(), settled.by)]
     Settled { run: RunId, settled: Settled },
+    #[error("the result of run {run} is not accepted")]
+    NotAccepted { run: RunId },
+    #[error("run {run} has no tests by another author that its result passed")]
+    NoTests { run: RunId },
+    #[error("{path} exists already; the tests of run {run} were not added")]
+    Exists { run: RunId, path: String },
     #[error("run {run} has no changes to accept")]
     Nothing { run: RunId },
     #[error(
@@ -86,6 +95,8 @@ pub struct Settlement {
     pub branch: Option<String>,
     /// The changed files, with those of the results that a follow-up builds on.
     pub files: usize,
+    /// Whether it passed tests by another author, which are not on the branch.
+    pub has_tests: bool,
 }
 
 /// The longest chain of follow-ups.
@@ -103,14 +114,7 @@ impl Bosun {
             return Err(SettleError::NotDone { run: run.clone(), status: view.status.as_str() });
         }
         let repo = self.repository_of(&drive.machine).await?;
-        let (started, now) =
-            (drive.machine.survey().and_then(|s| s.branch.clone()), repo.checked_out().await?);
-        if started != now {
-            let back = started.clone().unwrap_or_else(|| format!("--detach {}", view.base));
-            let word = |branch: Option<String>| branch.unwrap_or_else(|| "no branch".to_owned());
-            let (started, now) = (word(started), word(now));
-            return Err(SettleError::OtherBranch { run: run.clone(), started, now, back });
-        }
+        let now = same_branch(&drive.machine, &repo).await?;
         // With the unsettled results that it builds on.
         let before = self.followed(&drive.machine).await?;
         let open = before.into_iter().take_while(|view| view.settled.is_none());
@@ -211,8 +215,24 @@ impl Bosun {
         let command = Command::Settle { settled: settled.clone() };
         drive.take(&Input::Command(command), None).await?;
         let branch = drive.machine.survey().and_then(|survey| survey.branch.clone());
-        Ok(Settlement { view: self.shown(&drive.machine), settled, taken, branch, files })
+        let has_tests = !drive.machine.passed_tests().is_empty();
+        let view = self.shown(&drive.machine);
+        Ok(Settlement { view, settled, taken, branch, files, has_tests })
     }
+}
+
+/// The branch that is checked out, which must be the one that the run was started on.
+async fn same_branch(machine: &Run, repo: &Repo) -> Result<Option<String>, SettleError> {
+    let started = machine.survey().and_then(|survey| survey.branch.clone());
+    let now = repo.checked_out().await?;
+    if started == now {
+        return Ok(now);
+    }
+    let base = machine.survey().map(|survey| survey.base.to_string()).unwrap_or_default();
+    let back = started.clone().unwrap_or_else(|| format!("--detach {base}"));
+    let word = |branch: Option<String>| branch.unwrap_or_else(|| "no branch".to_owned());
+    let (run, started, now) = (machine.id().clone(), word(started), word(now));
+    Err(SettleError::OtherBranch { run, started, now, back })
 }
 
 /// The message of a merge commit, with the trailer that names the run.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Artifact, AttemptId, Budget, Changes, Check, CommitId, Decision, Ended, Forecast,
     IsolationLevel, Millis, Phase, PlanPhase, RuleId, RunId, Scorecard, Settled, Spend, TaskId,
-    Terms, Timestamp, Usage, Variance,
+    Terms, Timestamp, Usage, Variance, WorkPath,
 };
 
 /// How a run ended, or that it waits.
@@ -154,6 +154,19 @@ pub struct TaskView {
     /// A person's acceptance of a result that was in doubt; the doubt is the last failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<String>,
+    /// The tests by another author for its result, if somebody has begun with them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tests: Option<TestsView>,
+}
+
+/// Tests by another author.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TestsView {
+    /// The last attempt at them.
+    pub attempt: AttemptId,
+    /// Their files; none if they are not finished, or withdrawn.
+    pub files: Vec<WorkPath>,
+    pub spent: Spend,
 }
 
 impl TaskView {

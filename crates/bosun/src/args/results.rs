@@ -155,7 +155,7 @@ pub(crate) struct PullRequest {
 #[command(
     after_help = "Fast-forwards your branch to the result and updates your files. Refused if there are uncommitted changes, if \
     the checked-out branch is not the one the run was started on, or if the run did not end as \
-    done.\n\nExamples:\n  bosun accept\n  bosun accept r_1a2b --merge\n  bosun accept r_1a2b --author me"
+    done.\n\nExamples:\n  bosun accept\n  bosun accept r_1a2b --merge\n  bosun accept r_1a2b --author me\n  bosun accept r_1a2b --tests"
 )]
 pub(crate) struct Accept {
     /// Run id, unique prefix, or `newest` [default: newest run in this repository that can be accepted]
@@ -169,7 +169,10 @@ pub(crate) struct Accept {
     /// Author of the commits: bosun keeps the run's commits, as named in its proof; me recreates them under your name, with reason and evidence in the messages
     #[arg(long, value_name = "WHO", value_enum, default_value_t)]
     pub(crate) author: Author,
-    /// Print a JSON object: run, how, commit, way (forwarded, merged or already)
+    /// Also commit the tests by another author that the result passed; also for a result that is accepted already
+    #[arg(long)]
+    pub(crate) tests: bool,
+    /// Print a JSON object: run, how, commit, way (forwarded, merged or already), and with --tests also tests (files, commit)
     #[arg(long)]
     pub(crate) json: bool,
 }

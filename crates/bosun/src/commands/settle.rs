@@ -5,9 +5,9 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use runtime::sandbox::Taken;
-use runtime::{Acceptance, Bosun, CommitAuthor, Order, presets};
+use runtime::{Acceptance, AddedTests, Bosun, CommitAuthor, Order, presets};
 use serde_json::json;
-use types::{ListedRun, RunId, Status};
+use types::{ListedRun, RunId, Settling, Status};
 
 use crate::args;
 use crate::confirm;
@@ -36,6 +36,12 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
         must_not_be_followed(&bosun, "accept", &run).await?;
         name_newer(&bosun, &run, &top).await?;
     }
+    if args.tests && is_accepted(&bosun, &run).await? {
+        let tests = bosun.add_tests(&run).await?;
+        let object = json!({"run": run, "tests": {"files": tests.files, "commit": tests.commit}});
+        print::result(args.json, &object, &added(&tests))?;
+        return Ok(Exit::Done);
+    }
     let done = bosun.accept(&run, &how).await?;
     let (way, said) = match &done.taken {
         Some(Taken::Already(_)) => ("already", "was already on your branch"),
@@ -45,13 +51,40 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
     };
     let commit = &done.settled.commit;
     let (how, files) = (done.settled.how.as_str(), types::count(done.files, "file"));
-    let object = json!({"run": run, "how": how, "commit": commit, "way": way});
-    let said = format!("run {run}: its result ({files}) {said}, at {}\n", commit.short());
+    let mut object = json!({"run": run, "how": how, "commit": commit, "way": way});
+    let mut said = format!("run {run}: its result ({files}) {said}, at {}\n", commit.short());
+    if args.tests && done.has_tests {
+        let tests = bosun.add_tests(&run).await?;
+        object["tests"] = json!({"files": tests.files, "commit": tests.commit});
+        said.push_str(&added(&tests));
+    }
     print::result(args.json, &object, &said)?;
     if done.branch.is_none() && !args.json {
         print::note("HEAD is detached; create a branch for the result: git switch -c NAME");
     }
+    if args.tests && !done.has_tests {
+        print::note("it has no tests by another author");
+    }
+    if done.has_tests && !args.tests && !args.json {
+        let bosun = home.flag();
+        print::note(&format!(
+            "it passed tests by another author; add them with `{bosun} accept {run} --tests`"
+        ));
+    }
     Ok(Exit::Done)
+}
+
+async fn is_accepted(bosun: &Bosun, run: &RunId) -> anyhow::Result<bool> {
+    let settled = bosun.view(run).await?.settled;
+    Ok(settled.is_some_and(|settled| settled.how == Settling::Accepted))
+}
+
+fn added(tests: &AddedTests) -> String {
+    let files = types::count(tests.files.len() as u64, "file");
+    format!(
+        "its tests by another author ({files}) are on your branch, at {}\n",
+        tests.commit.short()
+    )
 }
 
 /// Says that a newer run of this repository has no result to accept yet.

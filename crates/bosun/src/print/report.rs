@@ -7,8 +7,8 @@ use crate::chat::wrap::columns;
 use crate::home::Home;
 use owo_colors::OwoColorize as _;
 use types::{
-    CheckView, Ended, Forecast, GateView, Money, RunView, Status, TaskStage, TaskView, Terms,
-    Usage, count, headline, one_line,
+    CheckView, Ended, Forecast, GateView, Level, Money, RunView, Status, TaskStage, TaskView,
+    Terms, TestsView, Usage, WorkPath, count, headline, one_line,
 };
 
 /// Column at which the values of the figures begin.
@@ -134,13 +134,22 @@ fn task_line(task: &TaskView, room: usize) -> String {
     let title = one_line(&task.title, room);
     let checks = told_checks(task, mark);
     let line = format!("{:<5} {stage} {title:<room$} {tries:<11} {checks}", task.id);
-    match (&task.fault, task.stage) {
+    let line = match (&task.fault, task.stage) {
         (Some(fault), TaskStage::Failed) => format!("{line}\n        {}", one_line(fault, 160)),
         _ => match task.accepted_doubt() {
             Some(words) => format!("{line}\n        {}", one_line(&words, 240)),
             None => line.trim_end().to_owned(),
         },
-    }
+    };
+    task.tests.iter().fold(line, |line, tests| format!("{line}\n        {}", told_tests(tests)))
+}
+
+/// The tests by another author, and what they cost.
+fn told_tests(tests: &TestsView) -> String {
+    let files: Vec<&str> = tests.files.iter().map(WorkPath::as_str).collect();
+    let files = if files.is_empty() { "none".to_owned() } else { one_line(&files.join(", "), 120) };
+    let tokens = count(tests.spent.tokens, "token");
+    format!("tests by another author: {files} ({}, {tokens})", tests.attempt)
 }
 
 fn mark(check: &CheckView) -> String {
@@ -299,7 +308,7 @@ fn next(out: &mut String, view: &RunView, home: &Home, interrupted: bool) {
                 view.branch
             ),
             format!("review:      {bosun} review {run}"),
-            format!("accept:      {bosun} accept {run}"),
+            format!("accept:      {bosun} accept {run}{}", with_tests(view)),
             format!("or discard:  {bosun} discard {run}"),
         ],
         Status::Running if interrupted => vec![format!("resume:      {bosun} resume {run}")],
@@ -334,6 +343,14 @@ fn next(out: &mut String, view: &RunView, home: &Home, interrupted: bool) {
     for line in lines {
         let _ = writeln!(out, "  {line}");
     }
+}
+
+/// How to accept the tests by another author, too, if the result passed any.
+fn with_tests(view: &RunView) -> &'static str {
+    let passed = |task: &TaskView| {
+        task.evidence.as_ref().is_some_and(|weighed| weighed.level == Level::ProvenByOthers)
+    };
+    if view.tasks.iter().any(passed) { " [--tests: with those by another author]" } else { "" }
 }
 
 #[cfg(test)]

@@ -186,3 +186,82 @@ fn the_newest_result_of_this_repository_is_taken() {
     assert!(code == Some(0) && said.contains(&format!("accepting {run}; the newer run")), "{said}");
     assert_eq!(accept().0, Some(68), "it is settled");
 }
+
+/// A planner, a coder whose change no test of its own shows, and somebody who tests it.
+const TESTED: &str = r#"
+[[attempt]]
+role = "planner"
+[[attempt.reply]]
+submit = { tasks = [{ id = "T1", title = "Greet", artifacts = ["greet.sh"] }] }
+
+[[attempt]]
+role = "coder"
+[[attempt.reply]]
+call = { tool = "write_file", path = "greet.sh", content = "echo \"hello $1\"\n" }
+submit = { summary = "It greets." }
+
+[[attempt]]
+role = "tester"
+[[attempt.reply]]
+call = { tool = "write_file", path = "tests/acceptance_greet.sh", content = "[ \"$(sh greet.sh Ada)\" = 'hello Ada' ]\n" }
+submit = { summary = "One test.", tests = [{ name = "tests/acceptance_greet.sh", expects = "greet.sh Ada prints hello Ada" }] }
+"#;
+
+#[test]
+fn tests_by_another_author_are_added_once_the_result_is_accepted() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, TESTED);
+    std::fs::create_dir(repo.join("tests")).expect("a folder");
+    std::fs::write(repo.join("tests/one.sh"), "[ 1 = 1 ]\n").expect("a file");
+    let all = "for test in tests/*.sh; do sh \"$test\" || exit 1; done\n";
+    std::fs::write(repo.join("test.sh"), all).expect("a file");
+    place.git(&repo, &["add", "--all"]);
+    place.git(&repo, &["commit", "--quiet", "--message=Tests"]);
+    let mut args = run(&repo, &script, "Let greet.sh Ada print hello Ada");
+    args.push("--json");
+    let output = place.run(&args);
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+    let last = stdout(&output).lines().last().expect("a report").to_owned();
+    let last: Value = serde_json::from_str(&last).expect("the report is JSON");
+    let run = last["report"]["run"].as_str().expect("a run");
+    let (code, said) = says(&place, &["accept", run]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("it passed tests by another author"), "{said}");
+    let test = repo.join("tests/acceptance_greet.sh");
+    assert!(!test.exists(), "they are not part of the result");
+
+    // A file of the person's own is left alone.
+    std::fs::write(&test, "mine\n").expect("a file");
+    place.git(&repo, &["add", "--all"]);
+    place.git(&repo, &["commit", "--quiet", "--message=Mine"]);
+    let (code, said) = says(&place, &["accept", run, "--tests"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("tests/acceptance_greet.sh exists already"), "{said}");
+    assert_eq!(std::fs::read_to_string(&test).expect("a file"), "mine\n");
+    place.git(&repo, &["reset", "--quiet", "--hard", "HEAD~"]);
+
+    // Doing it again changes nothing.
+    for _ in 0..2 {
+        let (code, said) = says(&place, &["accept", run, "--tests", "--json"]);
+        assert_eq!(code, 0, "{said}");
+        let told: Value = serde_json::from_str(&said).expect("one JSON object");
+        assert_eq!(told["tests"]["files"][0], "tests/acceptance_greet.sh");
+        let head = place.git(&repo, &["rev-parse", "HEAD"]);
+        assert_eq!(told["tests"]["commit"].as_str(), Some(head.trim()));
+        assert!(test.exists());
+    }
+    let log = place.git(&repo, &["log", "--format=%s", "-3"]);
+    assert!(log.starts_with("Tests by another author: Let greet.sh"), "{log}");
+    assert_eq!(log.matches("Tests by another author").count(), 1, "{log}");
+    assert_eq!(place.git(&repo, &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn without_tests_by_another_author_there_are_none_to_add() {
+    let place = Place::new();
+    let (_, run) = done(&place);
+    assert_eq!(says(&place, &["accept", &run]).0, 0);
+    let (code, said) = says(&place, &["accept", &run, "--tests"]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("no tests by another author"), "{said}");
+}

@@ -5,13 +5,12 @@
 
 use serde_json::Value;
 use types::{
-    Artifact, AttemptId, ChangeKind, Changes, CommitId, Decision, Event, Fault, FaultClass, Millis,
-    RoleId, RuleId, Scope, TaskId, Tester, Timestamp, WorkPath,
+    Artifact, AttemptId, Changes, CommitId, Decision, Event, Fault, FaultClass, Millis, RoleId,
+    RuleId, Scope, TaskId, Tester, Timestamp,
 };
 
 use crate::stages::schedule;
 use crate::state::{Run, TaskState, TaskStatus, current};
-use evidence::files::{FileKind, kind};
 
 /// Maximum number of attempts, with the one that looks at failing tests again.
 const MOST_ATTEMPTS: u32 = 3;
@@ -48,7 +47,7 @@ pub(crate) fn is_wanted(run: &Run, changes_code: bool) -> bool {
 }
 
 pub(crate) fn standing(run: &Run, task: &TaskId) -> Standing {
-    let Some(id) = id_of(run, task) else { return Standing::Nobody };
+    let Some(id) = run.tests_of(task) else { return Standing::Nobody };
     let Some(task_state) = run.task_state(&id) else { return Standing::Due };
     match &task_state.stage {
         TaskStatus::Waiting => Standing::Due,
@@ -59,14 +58,6 @@ pub(crate) fn standing(run: &Run, task: &TaskId) -> Standing {
         }
         _ => Standing::Working,
     }
-}
-
-/// The commit with the tests of a task, and their files.
-pub(crate) fn written(run: &Run, task: &TaskId) -> Option<(CommitId, Vec<WorkPath>)> {
-    let task_state = run.task_state(&id_of(run, task)?)?;
-    let TaskStatus::Verified { commit } = &task_state.stage else { return None };
-    let changes = &task_state.last.as_ref()?.changes;
-    Some((commit.clone(), new_tests(run, changes).cloned().collect()))
 }
 
 /// The tests of a task with what they expect, in their author's words, as far as the author says so.
@@ -84,7 +75,7 @@ pub(crate) fn demands_on_files(run: &Run, task: &TaskId) -> Vec<(String, Artifac
 
 /// Pairs of words in a list that the author handed in with its tests.
 fn listed(run: &Run, task: &TaskId, list: &str, keys: [&str; 2]) -> Vec<(String, String)> {
-    let task_state = id_of(run, task).and_then(|id| run.task_state(&id));
+    let task_state = run.tests_of(task).and_then(|id| run.task_state(&id));
     let said = task_state.and_then(|task_state| task_state.last.as_ref()?.output.as_ref());
     let entries = said.and_then(|said| said.get(list)?.as_array()).into_iter().flatten();
     let word = |one: &Value, key: &str| Some(one.get(key)?.as_str()?.to_owned());
@@ -93,13 +84,13 @@ fn listed(run: &Run, task: &TaskId, list: &str, keys: [&str; 2]) -> Vec<(String,
 
 /// The last attempt at the tests of a task.
 pub(crate) fn attempt(run: &Run, task: &TaskId) -> Option<AttemptId> {
-    let id = id_of(run, task)?;
+    let id = run.tests_of(task)?;
     run.task_state(&id).map(|task_state| current(&id, task_state))
 }
 
 /// Whether the author has not yet looked at tests that failed, and may.
 pub(crate) fn may_look_again(run: &Run, task: &TaskId) -> bool {
-    id_of(run, task).is_some_and(|id| {
+    run.tests_of(task).is_some_and(|id| {
         let attempts = run.task_state(&id).map_or(0, |task_state| task_state.attempts);
         attempts < MOST_ATTEMPTS && run.disputed(&id).is_none()
     })
@@ -107,7 +98,7 @@ pub(crate) fn may_look_again(run: &Run, task: &TaskId) -> bool {
 
 /// The events that begin an attempt at the tests of a task, if it may begin.
 pub(crate) fn begin(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
-    let Some(id) = id_of(run, task) else { return vec![] };
+    let Some(id) = run.tests_of(task) else { return vec![] };
     let fresh = TaskState::default();
     let task_state = run.task_state(&id).unwrap_or(&fresh);
     // A new test may be anywhere, and whatever else it writes does not count.
@@ -133,7 +124,7 @@ pub(crate) fn begin(run: &Run, task: &TaskId, now: Timestamp) -> Vec<Event> {
 /// The author looks once more at tests that fail with the change or show nothing, in a fresh session that starts from
 /// them: it withdraws or mends those that demand more than the goal says, or less.
 pub(crate) fn look_again(run: &Run, task: &TaskId, failed: String, now: Timestamp) -> Vec<Event> {
-    let Some((id, (start, _))) = id_of(run, task).zip(written(run, task)) else { return vec![] };
+    let Some((id, (start, _))) = run.tests_of(task).zip(run.held_back(task)) else { return vec![] };
     vec![Event::RetryScheduled {
         task: id,
         at: now,
@@ -171,7 +162,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<Event> {
 }
 
 fn submitted(run: &Run, attempt: AttemptId, commit: &CommitId, changes: &Changes) -> Event {
-    let files: Vec<&WorkPath> = new_tests(run, changes).collect();
+    let files = run.new_tests(changes);
     if files.is_empty() || files.len() > MOST_FILES {
         let what = match files.len() {
             0 => "the tester left no new test file".to_owned(),
@@ -231,18 +222,6 @@ fn given_up(task: TaskId, fault: Fault) -> Event {
     let reason = format!("the result is judged without tests by another author: {}", fault.what);
     let decision = Decision::new(RuleId::fixed("tester.none"), reason);
     Event::TaskFailed { task, fault, decision, halts: false }
-}
-
-/// The id of the tests of a task, unless its plan uses that for a task.
-fn id_of(run: &Run, task: &TaskId) -> Option<TaskId> {
-    rules::beside::tests_of(task).filter(|id| run.tested_task(id).is_some())
-}
-
-/// The new files that are tests, and neither configuration nor data.
-fn new_tests<'a>(run: &'a Run, changes: &'a Changes) -> impl Iterator<Item = &'a WorkPath> {
-    let tests = run.test_files();
-    let new = changes.0.iter().filter(|change| change.how == ChangeKind::Added);
-    new.map(|change| &change.path).filter(move |path| kind(path.as_str(), &tests) == FileKind::Test)
 }
 
 #[cfg(test)]

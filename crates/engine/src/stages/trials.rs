@@ -17,7 +17,6 @@ mod whole;
 use evidence::report::lacks_names;
 use types::{AttemptId, Check, CheckEnd, CommitId, Ended, Level, Millis, TaskId, Trial, Weighed};
 
-use crate::stages::tester;
 use crate::state::{CheckState, Run, TaskState};
 pub(crate) use compare::{DID_NOT_PASS, complaint, report_of};
 use compare::{has_tests, is_reported, keeps, turned, unreported};
@@ -295,7 +294,7 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
         own: tests.and_then(|tests| Some(tests.all?.digest)).filter(|_| alters),
         most_ms: now.map_or(Millis(0), |now| ends::left(run, task_state, now)),
         took_ms: now.map_or(Millis(0), |now| now.elapsed_ms),
-        others: trial.is_of_others().then(|| tester::written(run, &attempt.task)).flatten(),
+        others: trial.is_of_others().then(|| run.held_back(&attempt.task)).flatten(),
         ..compared(run, task_state, what)
     }
 }

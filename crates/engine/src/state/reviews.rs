@@ -1,11 +1,11 @@
 //! Queries about reviews, the Intent Spec and submissions.
 
 use serde_json::Value;
-use types::{Artifact, AttemptId, CommitId, Decision, TaskId};
+use types::{Artifact, AttemptId, Decision, TaskId};
 
 use super::Run;
 use super::review_state::Reviewed;
-use super::task_state::{Last, TaskState, TaskStatus};
+use super::task_state::{TaskState, TaskStatus};
 
 /// The fault of an agent without enough context.
 const INSUFFICIENT: &str = "agent.insufficient_input";
@@ -21,19 +21,9 @@ impl Run {
         self.beside(review, rules::beside::reviewed_by(review)?)
     }
 
-    /// The task that another author writes tests for; `None` if this is not the id of such tests.
-    pub(crate) fn tested_task(&self, tests: &TaskId) -> Option<TaskId> {
-        self.beside(tests, rules::beside::tested_by(tests)?)
-    }
-
     /// A task of the plan, if this is the id of work beside it, and not of another task.
-    fn beside(&self, id: &TaskId, task: TaskId) -> Option<TaskId> {
+    pub(super) fn beside(&self, id: &TaskId, task: TaskId) -> Option<TaskId> {
         (self.place(id).is_none() && self.place(&task).is_some()).then_some(task)
-    }
-
-    /// The commit of tests that failed, if their author has looked at them again.
-    pub(crate) fn disputed(&self, tests: &TaskId) -> Option<&CommitId> {
-        self.reviews.disputed.get(tests).map(|(commit, _)| commit)
     }
 
     /// Whether this is the adviser's own task.
@@ -56,20 +46,6 @@ impl Run {
     /// The submission of the last attempt at a task.
     pub(crate) fn handed_in(&self, task: &TaskId) -> Option<&Value> {
         self.reviews.handed_in.get(task)
-    }
-
-    /// Usable tests are looked at again: until that has ended well, they stand as they are.
-    pub(super) fn keep_disputed(&mut self, tests: &TaskId) {
-        let Some(state) = self.reviews.reviews.get(tests) else { return };
-        if let (TaskStatus::Verified { commit }, Some(last)) = (&state.stage, &state.last) {
-            self.reviews.disputed.insert(tests.clone(), (commit.clone(), last.clone()));
-        }
-    }
-
-    /// The attempt that left this commit of disputed tests, if it is not a later one.
-    pub(super) fn before_dispute(&self, tests: &TaskId, commit: &CommitId) -> Option<Box<Last>> {
-        let disputed = self.reviews.disputed.get(tests);
-        disputed.filter(|(before, _)| before == commit).map(|(_, last)| last.clone())
     }
 
     /// The outcome of reviewing an attempt's result, if finished.

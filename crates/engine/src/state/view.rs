@@ -98,6 +98,7 @@ impl Run {
             fault: task_state.faults.last().map(|fault| fault.what.clone()),
             evidence: task_state.evidence.clone(),
             accepted: task_state.accepted.clone(),
+            tests: self.tests_shown(task),
         })
     }
 

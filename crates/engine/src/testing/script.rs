@@ -265,6 +265,10 @@ fn seen(mut end: CheckEnd, text: &str) -> CheckEnd {
             }
             "mended" => tests.mended = value.parse().expect("a number"),
             "lost" => tests.lost = names(value),
+            "won" => tests.won = names(value),
+            "listed" => {
+                tests.all = Some(types::BlobRef { digest: types::Digest::ZERO, bytes: 1 });
+            }
             "excused" => tests.excused = names(value),
             "incomplete" => tests.complete = false,
             "quiet" => (tests.complete, tests.quiet) = (false, true),

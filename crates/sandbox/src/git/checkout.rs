@@ -9,7 +9,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use types::{CommitId, WorkPath};
+use types::{CommitId, Timestamp, WorkPath};
 
 use super::call::{GitDir, WORKERS, With};
 use super::durable::UNSYNCED;
@@ -147,6 +147,30 @@ impl Repo {
         like: &CommitId,
         scratch: &Path,
     ) -> Result<CommitId, GitError> {
+        let tree = self.edited(commit, edits, scratch).await?;
+        self.with_tree(like, &tree).await
+    }
+
+    /// A commit on top of another, with some files from elsewhere. No branch refers to it. `scratch` is the path of a
+    /// temporary index.
+    pub async fn on_top(
+        &self,
+        commit: &CommitId,
+        edits: &[Edit],
+        (message, at): (&str, Timestamp),
+        scratch: &Path,
+    ) -> Result<CommitId, GitError> {
+        let tree = self.edited(commit, edits, scratch).await?;
+        self.commit_of(&tree, &[commit], message, at).await
+    }
+
+    /// The tree of a commit with edits.
+    async fn edited(
+        &self,
+        commit: &CommitId,
+        edits: &[Edit],
+        scratch: &Path,
+    ) -> Result<String, GitError> {
         let place =
             GitDir::Worktree { dir: self.root(), git_dir: self.common_dir(), index: scratch };
         gone(std::fs::remove_file(scratch)).map_err(failed("removing", scratch))?;
@@ -171,7 +195,7 @@ impl Repo {
         self.git().run_with(place, &["update-index", "-z", "--index-info"], with).await?;
         let tree = self.git().run(place, &["write-tree"]).await?.word()?;
         gone(std::fs::remove_file(scratch)).map_err(failed("removing", scratch))?;
-        self.with_tree(like, &tree).await
+        Ok(tree)
     }
 
     /// The same commit with another tree.

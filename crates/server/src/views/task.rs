@@ -206,6 +206,7 @@ fn not_begun(task: &Task) -> TaskView {
         fault: None,
         evidence: None,
         accepted: None,
+        tests: None,
     }
 }
 

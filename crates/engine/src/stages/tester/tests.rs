@@ -249,6 +249,28 @@ fn tests_stand_if_their_author_does_not_finish_looking_at_them() {
     assert!(events.contains("task.rejected T1.1 check_failed"), "{events}");
 }
 
+/// Many runners name only the tests that fail.
+#[test]
+fn as_many_tests_of_another_author_run_with_the_change_as_without() {
+    for (with, holds) in [
+        ("passed=4 won=new", true),
+        ("passed=5", true),
+        // The change keeps the runner from finding them.
+        ("passed=3", false),
+    ] {
+        let mut bench = run_with(crew(Tester::Auto));
+        bench.send(&begin(request("Build a CLI"), Survey { has_tester: true, ..survey() }));
+        bench.tell("check base/0 exits 0 passed=3 listed\nplan.1 plans T1 src/");
+        bench.tell("T1.1 hands in src/a.py\ncheck T1.1/0 exits 0 passed=3 listed");
+        bench.tell("check altered:T1.1/0 exits 1 failing=a");
+        bench.tell("check mutated:T1.1/0 exits 0 unnoticed=src/a.py:1");
+        bench.tell("T1-tests.1 hands in +tests/new_a.py");
+        bench.tell("check others_without:T1.1/0 exits 1 passed=3 failing=new,other");
+        let events = said(&mut bench, &format!("check others:T1.1/0 exits 0 {with}"));
+        assert_eq!(!events.contains("tester.look_again"), holds, "{with}: {events}");
+    }
+}
+
 #[test]
 fn what_hangs_in_tests_of_another_author_has_not_passed_them() {
     let (mut bench, _) = unproven(Tester::Auto, true);
