@@ -27,6 +27,8 @@ pub struct Mutant {
     /// The line as it should be, and with the fault.
     pub was: String,
     pub is: String,
+    /// It changes words in a string alone, which few tests compare.
+    pub of_words: bool,
 }
 
 /// Whether the language of a file is known, so that a change without mutants is one without behaviour to be tested.
@@ -99,6 +101,7 @@ fn mutant(source: &Source<'_>, mutation: &Mutation) -> Mutant {
         line: source.line_number(mutation.at.start),
         was: text[line].trim().to_owned(),
         is: is.trim().to_owned(),
+        of_words: mutation.rank == operators::STRING,
     }
 }
 

@@ -20,7 +20,7 @@ use types::{AttemptId, Check, CheckEnd, CommitId, Ended, Level, Millis, TaskId, 
 use crate::state::{CheckState, Run, TaskState};
 pub(crate) use compare::{DID_NOT_PASS, complaint, report_of};
 use compare::{has_tests, is_reported, keeps, turned, unreported};
-pub(crate) use doubt::Next;
+pub(crate) use doubt::{Next, listed};
 use doubt::{
     Tried, cannot_fail, excuses, fails_anew, gone, no_report, old_tests_fail, rewrites, signs,
 };

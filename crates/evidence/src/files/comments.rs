@@ -1,9 +1,12 @@
 //! Whether a change of a file is one of comments alone, or of what reads like them: documentation strings, annotations of
-//! Python. Compares the text without them, line by line; what a comment can do (directives of tools, tests in
-//! documentation) is a change of more than words.
+//! Python, lints and links to documentation in Rust, a package's own version. Compares the text without them, line by
+//! line; what a comment can do (directives of tools, tests in documentation) is a change of more than words.
+
+use std::ops::Range;
 
 use super::annotations::without_annotations;
-use crate::source::Source;
+use crate::pattern::pattern;
+use crate::source::{Language, Source, blanked};
 
 /// Parts of comments that tools act on, and tests in documentation.
 const ACTED_ON: &[&str] = &[
@@ -40,15 +43,45 @@ pub fn only_comments(path: &str, old: &str, new: &str) -> bool {
 
 /// The lines with code.
 fn bare(source: &Source<'_>) -> Vec<String> {
-    let code = without_annotations(source, &source.code_without_docstrings());
+    let code = blanked(&source.code_without_docstrings(), idle(source).into_iter());
+    let code = without_annotations(source, &code);
     let lines = code.lines().map(|line| line.trim_end().to_owned());
     lines.filter(|line| !line.is_empty()).collect()
 }
 
+/// Lints, hints and links to documentation in Rust.
+fn inert_attributes(source: &Source<'_>) -> Vec<Range<usize>> {
+    let inert = pattern!(
+        r"#!?\[\s*(?:doc\s*\(|(?:allow|warn|deny|forbid|expect)\s*\(|must_use\b|inline\b|deprecated\b|rustfmt::)"
+    );
+    let found = inert.find_iter(&source.bare).filter_map(|found| {
+        let open = found.start() + found.as_str().find('[')?;
+        Some(found.start()..source.closing(open)? + 1)
+    });
+    found.collect()
+}
+
+/// The values of a Python package's own version.
+fn versions(source: &Source<'_>) -> Vec<Range<usize>> {
+    let named = pattern!(r#"(?m)^__version__\s*=\s*(["'][\w.+-]*["'])[ \t]*$"#);
+    let code = source.code();
+    named.captures_iter(&code).filter_map(|found| Some(found.get(1)?.range())).collect()
+}
+
+/// Code that does nothing when the program runs.
+fn idle(source: &Source<'_>) -> Vec<Range<usize>> {
+    match source.language {
+        Language::Rust => inert_attributes(source),
+        Language::Python => versions(source),
+        _ => vec![],
+    }
+}
+
 /// The lines that more than a reader looks at, wherever they are.
-fn acted_on<'a>(source: &Source<'a>) -> Vec<&'a str> {
+fn acted_on(source: &Source<'_>) -> Vec<String> {
     let told = |line: &&str| ACTED_ON.iter().any(|part| line.contains(part));
-    source.text.lines().map(str::trim).filter(told).collect()
+    let text = blanked(source.text, idle(source).into_iter());
+    text.lines().map(str::trim).filter(told).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -70,6 +103,12 @@ mod tests {
                 "def f():\n    \"\"\"Two.\"\"\"\n    return 1\n",
             ),
             ("a.ts", "/* a */\nconst b = 1;\n", "/* c\n d */\nconst b = 1;\n"),
+            ("a.py", "__version__ = '1.0'\nx = 1\n", "__version__ = \"1.1\"\nx = 1\n"),
+            (
+                "a.rs",
+                "#![doc(html_root_url = \"https://a/1.0\")]\n#![allow(unused)]\nfn f() {}\n",
+                "#![doc(html_root_url = \"https://a/1.1\")]\n#![allow(\n    unused,\n    dead_code\n)]\n#[must_use]\nfn f() {}\n",
+            ),
         ] {
             assert!(only_comments(path, old, new), "{path}: {new}");
         }
@@ -86,6 +125,9 @@ mod tests {
             ("a.go", "// Package a.\npackage a\n", "//go:build never\n\npackage a\n"),
             ("a.py", "import os\n", "import os  # noqa\n"),
             ("a.js", "f()\n", "// f()\n"),
+            ("a.py", "protocol_version = '1.0'\n", "protocol_version = '1.1'\n"),
+            ("a.rs", "fn f() {}\n", "#[cfg(test)]\nfn f() {}\n"),
+            ("a.rs", "#[test]\nfn f() {}\n", "#[test]\n#[ignore]\nfn f() {}\n"),
             ("README", "a\n", "b\n"),
         ] {
             assert!(!only_comments(path, old, new), "{path}: {new}");

@@ -160,6 +160,7 @@ const LOCKS: &[&str] = &[
 /// Recipes that mix dependencies or sources with test settings inseparably: the new ones stay.
 const KEPT: &[&str] = &[
     "build.rs",
+    "setup.py",
     "go.mod",
     "go.work",
     "CMakeLists.txt",

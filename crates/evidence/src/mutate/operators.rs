@@ -20,7 +20,7 @@ const RESULT: u8 = 2;
 const NUMBER: u8 = 3;
 const CALL: u8 = 4;
 const VALUE: u8 = 5;
-const STRING: u8 = 6;
+pub(super) const STRING: u8 = 6;
 
 /// Whether a line without its strings and comments declares something and does nothing: imports, annotations.
 pub(super) fn declares(language: Language, bare: &str) -> bool {

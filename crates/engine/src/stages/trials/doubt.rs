@@ -132,7 +132,7 @@ fn named(names: &[String]) -> String {
     if names.is_empty() { String::new() } else { format!(": {}", listed(names)) }
 }
 
-pub(super) fn listed(names: &[impl AsRef<str>]) -> String {
+pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
     let shown: Vec<&str> = names.iter().take(MOST_NAMES).map(AsRef::as_ref).collect();
     let mut text = shown.join(", ");
     if names.len() > MOST_NAMES {

@@ -4,7 +4,7 @@
 use types::{CheckEnd, Level, Trial, Unproven, one_line};
 
 use super::doubt::{Next, Tried};
-use super::ends::{ends, is_unread, ordered, timed_out, trial};
+use super::ends::{ends, is_unread, timed_out, trial};
 use crate::state::{Run, TaskState};
 
 /// The most unnoticed lines in a sentence.
@@ -27,13 +27,8 @@ pub(super) fn keeps(
     because: &mut Vec<String>,
 ) -> Result<Level, Next> {
     let mut missed: Option<Vec<String>> = None;
-    // A check that did not end in a trial would only hang again. New tests that pass without the change claim that
-    // there is something to test.
-    let tells = |one: &&Tried<'_>| {
-        !is_unread(task_state, one)
-            && !timed_out(run, task_state, one)
-            && !has_hollow_tests(task_state, one)
-    };
+    // A check that did not end in a trial would only hang again.
+    let tells = |one: &&Tried<'_>| !is_unread(task_state, one) && !timed_out(run, task_state, one);
     for one in tried.iter().filter(tells) {
         let name = &one.what.name;
         match trial(run, task_state, Trial::Mutated, one)? {
@@ -67,14 +62,12 @@ pub(super) fn keeps(
             say(because, unnoticed(&missed));
             Ok(Level::Unproven)
         }
+        None if !tried.iter().any(|one| tells(&one)) => {
+            say(because, "no check tells whether the changed lines matter".to_owned());
+            Ok(Level::Unproven)
+        }
         None => Ok(Level::Unproven),
     }
-}
-
-/// Whether a change brings tests that pass without it, and does more to tests than the goal orders.
-fn has_hollow_tests(task_state: &TaskState, one: &Tried<'_>) -> bool {
-    let passes = |end: &CheckEnd| end.untried.is_none() && end.passed();
-    ends(task_state, one, Trial::NewTests).any(passes) && ordered(task_state, one).is_empty()
 }
 
 /// The level that mutants show for a change with tests of its own: proven, if a fault in it is noticed.
@@ -178,6 +171,21 @@ mod tests {
             bench.tell("check new:T1.1/0 exits 1 says=ImportError:");
             bench.tell(&format!("check mutated:T1.1/0 {seen}"));
             bench.tell("check altered:T1.1/0 exits 1 failing=a");
+            assert_eq!(level(&bench).0, level_of, "{seen}");
+        }
+    }
+
+    /// As when a refactoring comes with more tests: they neither prove the change nor speak against it.
+    #[test]
+    fn tests_that_pass_without_the_change_leave_it_to_faults() {
+        for (seen, level_of) in [
+            ("exits 1 failing=a noticed=x", Level::Covered),
+            ("exits 0 unnoticed=x", Level::Unproven),
+        ] {
+            let mut bench = kept("src/a.py +src/test_b.py");
+            bench.tell("check old:T1.1/0 exits 0 passed=3\ncheck new:T1.1/0 exits 0 passed=4");
+            bench.tell("check altered:T1.1/0 exits 1 failing=a");
+            bench.tell(&format!("check mutated:T1.1/0 {seen}"));
             assert_eq!(level(&bench).0, level_of, "{seen}");
         }
     }

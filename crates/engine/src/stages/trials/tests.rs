@@ -131,6 +131,9 @@ fn new_tests_must_fail_without_the_change() {
         assert!(events.contains("check.started T1.1 without its code/0"), "{events}");
         said(&mut bench, &format!("check new:T1.1/0 {without}"));
         said(&mut bench, "check altered:T1.1/0 exits 1 passed=3 failing=b");
+        if level == types::Level::Unproven {
+            said(&mut bench, "check mutated:T1.1/0 exits 0 unnoticed=x");
+        }
         let view = bench.machine.view(bench.now);
         assert_eq!(view.tasks[0].evidence.as_ref().map(|one| one.level), Some(level));
     }

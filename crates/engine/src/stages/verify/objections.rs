@@ -1,5 +1,7 @@
 //! The checks that count against a result, and the fault that they make.
 
+use std::fmt::Write as _;
+
 use types::{Check, Fault, FaultClass, TaskId};
 
 use crate::stages::trials::{self, DID_NOT_PASS};
@@ -33,7 +35,12 @@ pub(crate) fn failed<'a>(
         let why = trials::stands(run, task_state.base.as_ref(), check);
         let breaks =
             end.tests.as_ref().is_some_and(|tests| !end.passed() && !tests.lost.is_empty());
-        if let Some(why) = why.filter(|_| index < held || breaks) {
+        if let Some(mut why) = why.filter(|_| index < held || breaks) {
+            let failing = end.tests.as_ref().map(|tests| tests.failing.as_slice());
+            let failing = failing.filter(|names| why == DID_NOT_PASS && !names.is_empty());
+            if let Some(names) = failing {
+                let _ = write!(why, ": {}", trials::listed(names));
+            }
             failed.push((&check.what, why));
         }
     }
@@ -55,8 +62,11 @@ pub(crate) fn failed_when_merged<'a>(
 /// The fault of a result whose checks failed.
 pub(super) fn fault(failed: &[(&Check, String)]) -> Fault {
     let (plain, odd): (Vec<_>, Vec<_>) = failed.iter().partition(|(_, why)| why == DID_NOT_PASS);
-    let mut what: Vec<String> =
-        odd.iter().map(|(check, why)| format!("{}: {why}", check.name)).collect();
+    let says = |(check, why): &&(&Check, String)| match why.strip_prefix("it did not pass: ") {
+        Some(names) => format!("{} did not pass: {names}", check.name),
+        None => format!("{}: {why}", check.name),
+    };
+    let mut what: Vec<String> = odd.iter().map(says).collect();
     if !plain.is_empty() {
         let names: Vec<&str> = plain.iter().map(|(check, _)| check.name.as_str()).collect();
         what.insert(0, format!("{} did not pass", names.join(", ")));

@@ -42,7 +42,9 @@ impl RunExecutor {
         let mix = files::new_tests(&against.changes, tests);
         let mut edits = self.edits(mix, base, commit).await?;
         edits.extend(self.unit_tests(against, base, commit).await?);
-        Ok(edits)
+        // Settings are no tests.
+        let settings = |edit: &Edit| kind(&edit.path, tests) == FileKind::Recipe;
+        Ok(if edits.iter().all(settings) { vec![] } else { edits })
     }
 
     /// The edits that turn `onto` into the mix, with files of `from`.
