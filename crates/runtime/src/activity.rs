@@ -255,7 +255,7 @@ fn task_of_check(check: &CheckId) -> Option<&TaskId> {
             Some(&attempt.task)
         }
         Subject::Without(task) => Some(task),
-        Subject::Base | Subject::Merged => None,
+        Subject::Base | Subject::Merged | Subject::WithTests => None,
     }
 }
 

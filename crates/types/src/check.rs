@@ -67,8 +67,8 @@ pub struct Against {
     pub most_ms: Millis,
     /// In a trial with mutants: how long the check took on the result.
     pub took_ms: Millis,
-    /// In a trial with tests by another author: the commit that has them, and the files.
-    pub others: Option<(CommitId, Vec<WorkPath>)>,
+    /// Tests by other authors to be laid over the tree: the commits that have them, and the files.
+    pub others: Vec<(CommitId, Vec<WorkPath>)>,
     /// A person's set-up commands for every fresh checkout.
     pub setup: Vec<String>,
 }
@@ -89,6 +89,8 @@ pub enum Subject {
     Attempt(AttemptId),
     /// The run's branch, with everything merged.
     Merged,
+    /// The same, with the tests by other authors that the tasks passed.
+    WithTests,
     /// The run's branch at the time, with this attempt's changes on top.
     Landed(AttemptId),
 }
@@ -101,6 +103,7 @@ impl fmt::Display for Subject {
             Self::Without(task) => write!(f, "without {task}"),
             Self::Attempt(attempt) => write!(f, "{attempt}"),
             Self::Merged => f.write_str("merged"),
+            Self::WithTests => f.write_str("merged, with another author's tests"),
             Self::Landed(attempt) => write!(f, "merged {attempt}"),
         }
     }

@@ -29,6 +29,11 @@ pub(super) fn finished(on: &Subject, name: &str, end: &CheckEnd) -> Option<(Stri
             let says = if passed { "passes" } else { "fails" };
             ("merged".to_owned(), marked(!passed, format!("{name} {says} without {task}")))
         }
+        Subject::WithTests => {
+            let says = if passed { "passes" } else { "fails" };
+            let says = format!("{name} {says} with another author's tests");
+            ("merged".to_owned(), marked(passed, says))
+        }
         Subject::Base if end.cannot_run.is_some() => {
             ("base".to_owned(), marked(false, format!("check {name} cannot run ({})", end.says())))
         }

@@ -71,7 +71,10 @@ impl Teller {
 pub(crate) fn check_begun(line: &Envelope) -> Option<String> {
     match &line.event {
         Event::CheckStarted { check, what, .. }
-            if !matches!(check.on, Subject::Trial { .. } | Subject::Without(_)) =>
+            if !matches!(
+                check.on,
+                Subject::Trial { .. } | Subject::Without(_) | Subject::WithTests
+            ) =>
         {
             let name = one_line(&what.name, 40);
             Some(row(&check.on.to_string(), &format!("check {name} started")))

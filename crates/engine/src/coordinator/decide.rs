@@ -146,7 +146,7 @@ fn tried(on: &Subject) -> Option<&AttemptId> {
         Subject::Attempt(attempt) | Subject::Landed(attempt) | Subject::Trial { attempt, .. } => {
             Some(attempt)
         }
-        Subject::Base | Subject::Without(_) | Subject::Merged => None,
+        Subject::Base | Subject::Without(_) | Subject::Merged | Subject::WithTests => None,
     }
 }
 

@@ -59,6 +59,8 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
         let on = Subject::Without(task.clone());
         open_check(run, on, 0, state)
     }));
+    let with_tests = run.check_results().with_tests.iter();
+    effects.extend(with_tests.filter_map(|state| open_check(run, Subject::WithTests, 0, state)));
     effects.extend(deadline(run).map(|until| Effect::Wait { timer: TimerId::Deadline, until }));
     if !run.winds_down() {
         effects.extend(run.open_questions().filter_map(|(number, question)| {
@@ -119,6 +121,7 @@ fn checked<'a>(run: &'a Run, CheckId { on, index }: &CheckId) -> Option<&'a Chec
         Subject::Merged => run.check_results().merged.get(place),
         Subject::Base => run.check_results().baseline.get(place),
         Subject::Without(task) => run.check_results().without.get(task),
+        Subject::WithTests => run.check_results().with_tests.as_ref(),
         Subject::Attempt(attempt) => checking(attempt)?.checks.get(place),
         Subject::Landed(attempt) => {
             let landed = |task: &&TaskState| matches!(task.stage, TaskStatus::Landed { .. });
@@ -168,7 +171,7 @@ fn against(run: &Run, on: &Subject, what: &Check, index: u32) -> Against {
         Subject::Trial { attempt, trial } => trials::against(run, attempt, *trial, index),
         Subject::Attempt(attempt) | Subject::Landed(attempt) => of_task(&attempt.task),
         Subject::Without(task) => of_task(task),
-        Subject::Merged => {
+        Subject::Merged | Subject::WithTests => {
             let base = run.survey().map(|survey| survey.base.clone());
             let before =
                 base.as_ref().and_then(|base| run.check_results().end(base, &what.command));
@@ -179,6 +182,10 @@ fn against(run: &Run, on: &Subject, what: &Check, index: u32) -> Against {
                 changes: run.on_branch().changes.clone(),
                 test_files: run.test_files(),
                 goal: goal.filter(|_| index == 0 && run.policy().verify.trials),
+                others: match on {
+                    Subject::WithTests => run.passed_tests(),
+                    _ => vec![],
+                },
                 ..Against::default()
             }
         }

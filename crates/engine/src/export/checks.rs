@@ -33,7 +33,7 @@ impl<'a> Checked<'a> {
         match self.on {
             Subject::Base => "base",
             Subject::Landed(_) => "branch",
-            Subject::Merged => "merged",
+            Subject::Merged | Subject::WithTests => "merged",
             Subject::Attempt(_) | Subject::Trial { .. } | Subject::Without(_) => "task",
         }
     }

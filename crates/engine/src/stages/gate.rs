@@ -176,8 +176,10 @@ fn is_over(run: &Run, phase: Phase) -> bool {
         Phase::Monitoring => {
             let checks = &run.check_results().merged;
             let all = run.check_results().next_merged().is_none();
-            let taken_out = run.check_results().without.values().all(|check| check.end.is_some());
-            let all = all && taken_out && verify::taken_out(run).is_empty();
+            let results = run.check_results();
+            let mut trials = results.without.values().chain(&results.with_tests);
+            let tried = trials.all(|check| check.end.is_some());
+            let all = all && tried && verify::tried_whole(run).is_empty();
             run.all_settled() && all && checks.iter().all(|check| check.end.is_some())
         }
         Phase::Closure => true,

@@ -26,7 +26,7 @@ use doubt::{
 };
 use ends::{is_unread, is_untried, ordered, timed_out, trial};
 pub(crate) use shape::Shape;
-pub(crate) use whole::{to_take_out, unproven_tasks};
+pub(crate) use whole::{broken_together, to_take_out, to_try_with_tests, unproven_tasks};
 
 /// Maximum number of checks tried for one task.
 const MOST_CHECKS: usize = 2;
@@ -294,7 +294,7 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
         own: tests.and_then(|tests| Some(tests.all?.digest)).filter(|_| alters),
         most_ms: now.map_or(Millis(0), |now| ends::left(run, task_state, now)),
         took_ms: now.map_or(Millis(0), |now| now.elapsed_ms),
-        others: trial.is_of_others().then(|| run.held_back(&attempt.task)).flatten(),
+        others: run.held_back(&attempt.task).filter(|_| trial.is_of_others()).into_iter().collect(),
         ..compared(run, task_state, what)
     }
 }

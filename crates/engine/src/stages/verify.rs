@@ -336,24 +336,30 @@ fn merged(run: &Run) -> Vec<Event> {
         return vec![again];
     }
     let Some(what) = run.check_results().next_merged() else {
-        return taken_out(run);
+        return tried_whole(run);
     };
     let Ok(index) = u32::try_from(started.len()) else { return vec![] };
     let check = CheckId { on: Subject::Merged, index };
     vec![limits::start(run, check, what, run.head().clone())]
 }
 
-/// Removes an unproven task from the result, to see whether a check notices.
-pub(crate) fn taken_out(run: &Run) -> Vec<Event> {
+/// Trials of the merged result: with the tests by other authors, and without an unproven task, to see whether a check
+/// notices.
+pub(crate) fn tried_whole(run: &Run) -> Vec<Event> {
     let base = run.survey().map(|survey| &survey.base);
     let all_passed = run
         .check_results()
         .merged
         .iter()
         .all(|check| trials::stands_merged(run, base, check).is_none());
-    let open = run.check_results().without.values().any(|check| check.end.is_none());
+    let results = run.check_results();
+    let open = results.without.values().chain(&results.with_tests).any(|one| one.end.is_none());
     if !run.policy().verify.evidence_decides() || !all_passed || open {
         return vec![];
+    }
+    if let Some((what, commit)) = trials::to_try_with_tests(run) {
+        let check = CheckId { on: Subject::WithTests, index: 0 };
+        return vec![limits::start(run, check, what, commit)];
     }
     let Some((task, what, commit)) = trials::to_take_out(run) else { return vec![] };
     let check = CheckId { on: Subject::Without(task), index: 0 };

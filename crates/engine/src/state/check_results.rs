@@ -26,6 +26,8 @@ pub(crate) struct CheckResults {
     ends: BTreeMap<(CommitId, String), CheckEnd>,
     /// A check on the result without one task's code.
     pub(crate) without: BTreeMap<TaskId, CheckState>,
+    /// The last check of the merged tree with the tests by other authors.
+    pub(crate) with_tests: Option<CheckState>,
     /// The commands of checks that a person dropped; they are not run any more.
     pub(super) dropped: BTreeSet<String>,
     /// The failures of checks that a person accepted, by command.

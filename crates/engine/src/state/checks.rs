@@ -35,6 +35,7 @@ pub(super) fn start_check(run: &mut Run, check: &CheckId, state: CheckState) {
         Subject::Without(task) => {
             run.check_results.without.insert(task.clone(), state);
         }
+        Subject::WithTests => run.check_results.with_tests = Some(state),
         Subject::Merged => put(&mut run.check_results.merged, state),
         Subject::Landed(attempt) => {
             change(run, &attempt.task, |task_state| put(&mut task_state.proofs, state));
@@ -69,9 +70,11 @@ pub(super) fn finish_check(run: &mut Run, check: &CheckId, end: &CheckEnd) {
             finish(task_state.trials.iter_mut().find(is).map(|one| &mut one.state));
         }),
         Subject::Without(task) => finish(run.check_results.without.get_mut(task)),
+        Subject::WithTests => finish(run.check_results.with_tests.as_mut()),
     }
     // Trials run on trees that no commit has.
-    let plain = !matches!(check.on, Subject::Trial { .. } | Subject::Without(_));
+    let plain =
+        !matches!(check.on, Subject::Trial { .. } | Subject::Without(_) | Subject::WithTests);
     if let Some(state) = ended.filter(|_| plain && !run.timed_out(end)) {
         run.check_results.ended(&state);
     }

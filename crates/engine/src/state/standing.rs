@@ -123,6 +123,7 @@ impl Run {
             && !self.check_results.merged.iter().any(|check| check.end.is_none())
             && !self.check_results.baseline.iter().any(|check| check.end.is_none())
             && !self.check_results.without.values().any(|check| check.end.is_none())
+            && !self.check_results.with_tests.iter().any(|check| check.end.is_none())
             && self.busy().all(|(task, task_state)| self.waits(&task, task_state))
     }
 

@@ -300,6 +300,7 @@ fn check(text: &str) -> Input {
     let (on, index) = check.split_once('/').expect("where the check is and its number");
     let on = match on {
         "merged" => Subject::Merged,
+        "with_tests" => Subject::WithTests,
         "base" => Subject::Base,
         other if other.starts_with("without:") => {
             Subject::Without(other["without:".len()..].parse().expect("a task"))

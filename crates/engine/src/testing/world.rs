@@ -241,7 +241,9 @@ impl Outside for World {
             Effect::RunAttempt { brief, .. } => self.attempt(brief),
             Effect::RunCheck { check, .. } => {
                 let passes = match &check.on {
-                    Subject::Merged | Subject::Landed(_) => self.merged_checks_pass,
+                    Subject::Merged | Subject::WithTests | Subject::Landed(_) => {
+                        self.merged_checks_pass
+                    }
                     Subject::Base | Subject::Without(_) => false,
                     Subject::Trial { trial, .. } => {
                         matches!(trial, types::Trial::BaseTests | types::Trial::Others)

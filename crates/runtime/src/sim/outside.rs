@@ -185,7 +185,9 @@ impl RunSide {
             Subject::Trial { trial, .. } => {
                 matches!(trial, Trial::BaseTests | Trial::Others) == sound
             }
-            Subject::Attempt(_) | Subject::Merged | Subject::Landed(_) => sound,
+            Subject::Attempt(_) | Subject::Merged | Subject::WithTests | Subject::Landed(_) => {
+                sound
+            }
         };
         let (ended, fault) = match dice.below(5) {
             0 if fails => return (broke("check.broke"), Some("check broke")),

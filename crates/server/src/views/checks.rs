@@ -166,7 +166,7 @@ fn item(run: &CheckRun<'_>, over: bool) -> CheckItem {
         Subject::Attempt(attempt) => (CheckedTree::Attempt, Some(attempt)),
         Subject::Trial { attempt, .. } => (CheckedTree::Trial, Some(attempt)),
         Subject::Landed(attempt) => (CheckedTree::Branch, Some(attempt)),
-        Subject::Merged => (CheckedTree::Merged, None),
+        Subject::Merged | Subject::WithTests => (CheckedTree::Merged, None),
         Subject::Without(_) => (CheckedTree::Without, None),
     };
     CheckItem {
@@ -205,7 +205,7 @@ pub(super) fn task_of(on: &Subject) -> Option<&TaskId> {
             Some(&attempt.task)
         }
         Subject::Without(task) => Some(task),
-        Subject::Base | Subject::Merged => None,
+        Subject::Base | Subject::Merged | Subject::WithTests => None,
     }
 }
 

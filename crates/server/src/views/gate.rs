@@ -218,7 +218,10 @@ impl Known {
                 }
                 self.after.insert(index, tests.into());
             }
-            Subject::Attempt(_) | Subject::Trial { .. } | Subject::Without(_) => {}
+            Subject::Attempt(_)
+            | Subject::Trial { .. }
+            | Subject::Without(_)
+            | Subject::WithTests => {}
         }
     }
 }

@@ -201,6 +201,7 @@ fn doubts(run: &Run, rule: &GateRule) -> Vec<String> {
     doubts
         .extend(late.map(|(_, check)| format!("{}, on the merged tree", limits::says(run, check))));
     let verify = &run.policy().verify;
+    doubts.extend(trials::broken_together(run));
     if !verify.evidence_decides() || verify.unproven == Unproven::Allow {
         return doubts;
     }

@@ -289,3 +289,29 @@ fn a_result_that_keeps_held_back_tests_from_failing_is_in_doubt() {
     let events = said(&mut bench, "check others_altered:T1.1/0 exits 0 passed=4 unnoticed=new");
     assert!(events.contains("task.rejected T1.1 semantic"), "{events}");
 }
+
+#[test]
+fn tests_that_each_task_passed_alone_run_once_more_on_the_merged_result() {
+    for (end, holds) in [("exits 0 passed=6", true), ("exits 1 passed=5 failing=new_T1", false)] {
+        let mut bench = run_with(crew(Tester::Auto));
+        bench.send(&begin(request("Build a CLI"), Survey { has_tester: true, ..survey() }));
+        bench.tell("check base/0 exits 0 passed=3\nplan.1 plans T1 src/; T2 lib/");
+        for (task, folder) in [("T1", "src"), ("T2", "lib")] {
+            let file = format!("{folder}/a.py");
+            bench.tell(&format!("{task}.1 hands in {file}\ncheck {task}.1/0 exits 0 passed=3"));
+            bench.tell(&format!("check altered:{task}.1/0 exits 1 failing=a"));
+            bench.tell(&format!("check mutated:{task}.1/0 exits 0 unnoticed={file}:1"));
+            bench.tell(&format!("{task}-tests.1 hands in +tests/new_{task}.py"));
+            bench.tell(&format!("check others_without:{task}.1/0 exits 1 failing=new_{task}"));
+            bench.tell(&format!("check others:{task}.1/0 exits 0 passed=4"));
+            bench.tell(&format!("check others_altered:{task}.1/0 exits 1 failing=new_{task}"));
+            bench.tell(&format!("merge {task} lands\ncheck landed:{task}.1/0 exits 0 passed=3"));
+        }
+        let events = said(&mut bench, "check merged/0 exits 0 passed=3");
+        assert!(events.contains("check.started merged, with another author's tests/0"), "{events}");
+        let events = bench.tell(&format!("check with_tests/0 {end}"));
+        assert_eq!(!events.contains("gate.blocked monitoring"), holds, "{events}");
+        let asked = format!("{:?}", bench.machine.view(bench.now).questions);
+        assert_eq!(asked.contains("each passed alone: new_T1"), !holds, "{asked}");
+    }
+}

@@ -119,9 +119,12 @@ impl RunExecutor {
 
 /// The tests by another author, laid over a tree.
 pub(super) fn others(against: &Against) -> Vec<Edit> {
-    let Some((commit, files)) = &against.others else { return vec![] };
-    let laid = |path: &WorkPath| Edit { path: path.clone(), to: EditTo::AsIn(commit.clone()) };
-    files.iter().map(laid).collect()
+    let laid = |path: &WorkPath, commit: &CommitId| {
+        let to = EditTo::AsIn(commit.clone());
+        Edit { path: path.clone(), to }
+    };
+    let all = against.others.iter();
+    all.flat_map(|(commit, files)| files.iter().map(move |path| laid(path, commit))).collect()
 }
 
 pub(super) fn kind(path: &WorkPath, tests: &[String]) -> FileKind {

@@ -47,6 +47,10 @@ impl RunExecutor {
                 let edits = self.without(job.against, commit, base).await?;
                 self.mix(job, commit, edits, "it changed no code").await?
             }
+            (Subject::WithTests, _) => {
+                let edits = others(job.against);
+                self.mix(job, commit, edits, "there are no such tests").await?
+            }
             _ => Tree::Plain(commit.clone()),
         })
     }
@@ -90,7 +94,7 @@ impl RunExecutor {
                 if trial == Trial::Others {
                     return Ok(Tree::Plain(mixed));
                 }
-                let files = job.against.others.as_ref().map(|(_, files)| files.as_slice());
+                let files = job.against.others.first().map(|(_, files)| files.as_slice());
                 let tests = self.worktrees.repo().texts(&mixed, files.unwrap_or_default()).await?;
                 let variant = self.all_altered(job, &mixed, &tests, &[]).await?;
                 Ok(variant.map_or_else(nothing_to_alter, |one| Tree::Altered(vec![one])))
