@@ -55,12 +55,7 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
     }
     effects.extend(open_checks(run, &Subject::Merged, &run.check_results().merged));
     effects.extend(open_checks(run, &Subject::Base, &run.check_results().baseline));
-    effects.extend(run.check_results().without.iter().filter_map(|(task, state)| {
-        let on = Subject::Without(task.clone());
-        open_check(run, on, 0, state)
-    }));
-    let with_tests = run.check_results().with_tests.iter();
-    effects.extend(with_tests.filter_map(|state| open_check(run, Subject::WithTests, 0, state)));
+    effects.extend(trials_of_merged(run));
     effects.extend(deadline(run).map(|until| Effect::Wait { timer: TimerId::Deadline, until }));
     if !run.winds_down() {
         effects.extend(run.open_questions().filter_map(|(number, question)| {
@@ -70,6 +65,15 @@ pub(super) fn pending(run: &Run, in_flight: &InFlight) -> Vec<Effect> {
     }
     effects.retain(|effect| !in_flight.contains(&effect.id()));
     effects
+}
+
+/// The trials of the merged result.
+fn trials_of_merged(run: &Run) -> impl Iterator<Item = Effect> {
+    let results = run.check_results();
+    let without =
+        results.without.iter().map(|(task, state)| (Subject::Without(task.clone()), state));
+    let with_tests = results.with_tests.iter().map(|state| (Subject::WithTests, state));
+    without.chain(with_tests).filter_map(|(on, state)| open_check(run, on, 0, state))
 }
 
 pub(super) fn awaits(run: &Run, effect: &EffectId) -> bool {

@@ -97,11 +97,14 @@ fn taken_away(text: &str, files: &[WorkPath]) -> Vec<String> {
         if !TAKING_AWAY.contains(&plain(word).to_lowercase().as_str()) {
             continue;
         }
-        for next in &words[at + 1..] {
-            let next = plain(next);
+        for word in &words[at + 1..] {
+            let next = plain(word);
             if files.iter().any(|file| file.as_str() == next.trim_start_matches("./")) {
                 found.push(next.trim_start_matches("./").to_owned());
             } else if !BETWEEN.contains(&next.to_lowercase().as_str()) && next != "and" {
+                break;
+            }
+            if word.ends_with(['.', ';', ':']) {
                 break;
             }
         }
@@ -164,6 +167,12 @@ mod tests {
         assert!(said("Delete the old src/old.py", &artifacts, &[("a", Added)]).is_some());
         let function = "Remove the function nothing_left from inventory.py";
         assert_eq!(said(function, &artifacts, &[("inventory.py", Modified)]), None);
+        // A list ends with its sentence.
+        for title in
+            ["Remove notes.txt; todo.txt gets a title", "Delete notes.txt. README.md: say so"]
+        {
+            assert_eq!(said(title, &artifacts, &[("notes.txt", Deleted)]), None, "{title}");
+        }
     }
 
     #[test]
