@@ -25,7 +25,11 @@ pub fn short_name(name: &str) -> &str {
     let name = name.split('[').next().unwrap_or(name);
     let end = name.rsplit("::").next().unwrap_or(name);
     let end = end.rsplit(" > ").next().unwrap_or(end);
-    let end = end.rsplit('/').next().unwrap_or(end);
+    // Cargo's tests are named after their program: `edges tests/edges.rs rounds_up`.
+    let end = match end.rsplit_once(".rs ") {
+        Some((_, test)) => test,
+        None => end.rsplit('/').next().unwrap_or(end),
+    };
     match end.contains(' ') {
         true => end,
         false => end.rsplit('.').next().unwrap_or(end),
@@ -84,6 +88,7 @@ mod tests {
             ("com.example.FooTest.bar", "bar"),
             ("suite > adds two numbers", "adds two numbers"),
             ("pkg/TestPlural", "TestPlural"),
+            ("edges tests/edges.rs rounds_up", "rounds_up"),
         ] {
             assert_eq!(short_name(name), short);
         }

@@ -129,9 +129,11 @@ impl Ordered {
             .or_else(|| self.is_shorter(old, new).then(|| Some(format!("without {}", old.trim()))))
     }
 
-    /// The values that replace others in a line that is otherwise the same, if the goal names them all.
+    /// The values that replace others in a line that is otherwise the same, if the goal names them all. Where it does
+    /// not say what they replace, it has to name the other values of the line: what is expected of something else is
+    /// not what it orders.
     fn other_values(&self, old: &str, new: &str) -> Option<String> {
-        let literal = pattern!(r#""[^"\n]*"|'[^'\n]*'|`[^`\n]*`|\b\d+(?:\.\d+)?\b"#);
+        let literal = pattern!(r#""[^"\n]*"|'[^'\n]*'|`[^`\n]*`|\b\d+(?:\.\d+)*\b"#);
         let skeleton = |line: &str| literal.replace_all(line, "\u{0}").into_owned();
         if skeleton(old) != skeleton(new) {
             return None;
@@ -139,27 +141,38 @@ impl Ordered {
         let values = |line: &'_ str| -> Vec<String> {
             literal.find_iter(line).map(|found| found.as_str().to_owned()).collect()
         };
-        let differing: Vec<(String, String)> =
-            values(old).into_iter().zip(values(new)).filter(|(old, new)| old != new).collect();
+        let of_line = values(old).into_iter().zip(values(new));
+        let (same, differing): (Vec<_>, Vec<_>) = of_line.partition(|(old, new)| old == new);
+        let indices = pattern!(r"\[\d+\]").find_iter(old).map(|found| found.as_str());
+        let indices: String = indices.collect();
+        let is_index = |value: &str| indices.contains(&format!("[{value}]"));
+        let named = same.iter().all(|(value, _)| is_index(value) || self.has(inside(value)));
         let is_ordered = |(old, new): &(String, String)| {
-            self.replaces(inside(old), inside(new)) || self.is_moved(inside(old), inside(new))
+            let (old, new) = (inside(old), inside(new));
+            self.replaces(old, new) && (named || self.has(old)) || self.is_moved(old, new)
         };
         let told = differing.iter().map(|(old, new)| format!("{old} → {new}"));
         differing.iter().all(is_ordered).then(|| told.collect::<Vec<_>>().join(", "))
     }
 
+    /// Where the goal names a value.
+    fn found(&self, value: &str) -> Vec<usize> {
+        let found = self.goal.match_indices(value).filter(|(at, _)| {
+            let before = self.goal[..*at].chars().next_back();
+            let after = self.goal[at + value.len()..].chars().next();
+            let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+            !value.is_empty() && !part(before) && !part(after)
+        });
+        found.map(|(at, _)| at).collect()
+    }
+
+    fn has(&self, value: &str) -> bool {
+        !self.found(value).is_empty()
+    }
+
     /// Whether the goal names a value, and in place of what if it names both.
     fn replaces(&self, old: &str, new: &str) -> bool {
-        let find = |value: &str| -> Vec<usize> {
-            let found = self.goal.match_indices(value).filter(|(at, _)| {
-                let before = self.goal[..*at].chars().next_back();
-                let after = self.goal[at + value.len()..].chars().next();
-                let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-                !value.is_empty() && !part(before) && !part(after)
-            });
-            found.map(|(at, _)| at).collect()
-        };
-        let (olds, news) = (find(old), find(new));
+        let (olds, news) = (self.found(old), self.found(new));
         if olds.is_empty() {
             return !news.is_empty();
         }

@@ -9,28 +9,40 @@ use crate::pattern::pattern;
 use crate::source::{Language, Source, blanked};
 
 /// Parts of comments that tools act on, and tests in documentation.
-const ACTED_ON: &[&str] = &[
-    "#!",
-    "```",
-    ">>>",
-    "go:",
-    "+build",
-    "coding",
-    "type:",
-    "@ts-",
-    "eslint",
-    "@jest",
-    "@vitest",
-    "istanbul",
-    "ignore",
-    "noqa",
-    "pragma",
-    "pylint",
-    "fmt:",
-    "/// <reference",
-    "cgo",
-    "sourceMapping",
-];
+const fn acted_on_in(language: Language) -> &'static [&'static str] {
+    match language {
+        Language::Python => &[
+            "#!", ">>>", "coding:", "coding=", "type:", "noqa", "pragma", "pylint", "fmt: ",
+            "mypy:", "ruff:", "isort:",
+        ],
+        Language::JavaScript => &[
+            "#!",
+            "@ts-",
+            "eslint",
+            "@jest",
+            "@vitest",
+            "istanbul",
+            "c8 ",
+            "-ignore",
+            "/// <reference",
+            "sourceMapping",
+            "@jsx",
+        ],
+        Language::Rust => &["```", "#!"],
+        Language::Go => &["go:", "+build", "cgo", "nolint", "Output:"],
+        Language::C => &["NOLINT", "clang-", "#!"],
+        Language::Shell | Language::Ruby | Language::Php => &[
+            "#!",
+            "shellcheck",
+            "rubocop",
+            "coding:",
+            "frozen_string_literal",
+            "@codeCoverage",
+            "phpcs",
+        ],
+        Language::Java | Language::Kotlin | Language::CSharp => &["CHECKSTYLE", "ktlint", "#"],
+    }
+}
 
 /// Whether two versions of a file differ in comments alone; false for languages that are not known.
 #[must_use]
@@ -79,7 +91,8 @@ fn idle(source: &Source<'_>) -> Vec<Range<usize>> {
 
 /// The lines that more than a reader looks at, wherever they are.
 fn acted_on(source: &Source<'_>) -> Vec<String> {
-    let told = |line: &&str| ACTED_ON.iter().any(|part| line.contains(part));
+    let parts = acted_on_in(source.language);
+    let told = |line: &&str| parts.iter().any(|part| line.contains(part));
     let text = blanked(source.text, idle(source).into_iter());
     text.lines().map(str::trim).filter(told).map(str::to_owned).collect()
 }
@@ -103,6 +116,11 @@ mod tests {
                 "def f():\n    \"\"\"Two.\"\"\"\n    return 1\n",
             ),
             ("a.ts", "/* a */\nconst b = 1;\n", "/* c\n d */\nconst b = 1;\n"),
+            (
+                "a.rs",
+                "//! See [`core::fmt::Formatter`], encoding: ignored.\nfn f() {}\n",
+                "fn f() {}\n",
+            ),
             ("a.py", "__version__ = '1.0'\nx = 1\n", "__version__ = \"1.1\"\nx = 1\n"),
             (
                 "a.rs",

@@ -27,7 +27,8 @@ pub(super) fn declares(language: Language, bare: &str) -> bool {
     let head: &Pattern = match language {
         Language::Python => pattern!(
             r"(?x)^(?:import\b|from\b.*\bimport\b|@|global\b|nonlocal\b|__\w+__\ =
-            |\w+(?::\ TypeAlias)?\ =\ (?:tuple|list|dict|set|type|[A-Z]\w+)\[.*\]$)"
+            |\w+(?::\ TypeAlias)?\ =\ (?:tuple|list|dict|set|type|[A-Z]\w+)\[.*\]$
+            |\w+\ =\ (?:\w+\.)?(?:TypeVar|TypeVarTuple|ParamSpec|NewType)\()"
         ),
         Language::JavaScript => {
             pattern!(r"^(?:import\b|export\b.*\bfrom\b|interface\b|(?:export\s+)?type\b)")

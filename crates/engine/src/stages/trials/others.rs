@@ -1,6 +1,7 @@
 //! What tests by another author show: they fail without the change and pass with it. Who writes them, and whether any
 //! are wanted, is decided by `stages/tester.rs`.
 
+use evidence::related::short_name;
 use types::{CheckEnd, Fault, FaultClass, Level, TaskId, Trial};
 
 use super::compare::{keeps, report_of};
@@ -164,15 +165,17 @@ fn fails(run: &Run, task: &TaskId, one: &Tried<'_>, with: Option<&CheckEnd>) -> 
         |name: &str, what: &str| format!("{name} (expects: {})", types::one_line(what, 200));
     let named = with.and_then(failing).unwrap_or_default();
     let named = named.iter().filter(|name| !known.contains(name)).map(|name| {
-        let known = all.iter().find(|(test, _)| !test.is_empty() && name.ends_with(test));
+        let known = all.iter().find(|(test, _)| short_name(test) == short_name(name));
         known.map_or_else(|| name.clone(), |(_, what)| expects(name, what))
     });
     let mut failing: Vec<String> = named.collect();
+    // Without names any of them may be the one.
+    let word = if failing.is_empty() { "; one of" } else { "" };
     if failing.is_empty() {
-        // Without names any of them may be the one.
         failing = all.iter().map(|(test, what)| expects(test, what)).collect();
     }
-    let which = if failing.is_empty() { String::new() } else { format!(": {}", listed(&failing)) };
+    let which =
+        if failing.is_empty() { String::new() } else { format!("{word}: {}", listed(&failing)) };
     let name = &one.what.name;
     let does = if with.is_some() { "fails" } else { "does not end" };
     let held = tester::attempt(run, task).map(|attempt| format!(" ({attempt}, held back)"));

@@ -50,6 +50,21 @@ fn a_value_follows_the_goal_only_as_the_goal_says_it() {
 }
 
 #[test]
+fn what_a_goal_says_of_one_input_is_not_said_of_another() {
+    let of = |goal: &str, old: &str, new: &str| {
+        ordered(goal, "", "").carried("test_a.py", old, new).is_some()
+    };
+    let goal = "Subtractive notation: 4 is IV, 9 is IX";
+    assert!(of(goal, "    assert roman(9) == 'VIIII'\n", "    assert roman(9) == 'IX'\n"));
+    assert!(!of(goal, "    assert roman(11) == 'XI'\n", "    assert roman(11) == 'IX'\n"));
+    let goal = "A minor bump sets the patch number to 0";
+    assert!(!of(goal, "    is $(bump 1.2.3 patch) 1.2.4\n", "    is $(bump 1.2.3 patch) 1.2.0\n"));
+    // The place in a list is no input.
+    let goal = "The fee is 60";
+    assert!(of(goal, "    assert fees()[7] == 30\n", "    assert fees()[7] == 60\n"));
+}
+
+#[test]
 fn a_test_goes_with_what_the_goal_removes() {
     let ordered = ordered(
         "Remove nothing_left and its test",
