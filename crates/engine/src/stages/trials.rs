@@ -8,6 +8,8 @@ mod ends;
 #[cfg(test)]
 mod evading_tests;
 mod mutants;
+#[cfg(test)]
+mod order_tests;
 mod others;
 mod shape;
 #[cfg(test)]
@@ -15,7 +17,9 @@ mod tests;
 mod whole;
 
 use evidence::report::lacks_names;
-use types::{AttemptId, Check, CheckEnd, CommitId, Ended, Level, Millis, TaskId, Trial, Weighed};
+use types::{
+    AttemptId, Check, CheckEnd, CommitId, Ended, Level, Millis, TaskId, Trial, Weighed, WorkPath,
+};
 
 use crate::state::{CheckState, Run, TaskState};
 pub(crate) use compare::{DID_NOT_PASS, complaint, report_of};
@@ -287,6 +291,7 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
     let title = task.map(|task| task.title.as_str()).unwrap_or_default();
     types::Against {
         goal: run.request().map(|request| request.text.clone()),
+        named: named(run, task_state),
         title: title.to_owned(),
         failing,
         tests: won.filter(|_| trial == Trial::Altered && !base_tests).unwrap_or_default(),
@@ -297,6 +302,13 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
         others: run.held_back(&attempt.task).filter(|_| trial.is_of_others()).into_iter().collect(),
         ..compared(run, task_state, what)
     }
+}
+
+/// The changed files that a person named in an answer: what they say of them is an order.
+fn named(run: &Run, task_state: &TaskState) -> Vec<WorkPath> {
+    let changes = task_state.last.as_ref().map(|last| last.changes.0.as_slice());
+    let paths = changes.unwrap_or_default().iter().map(|change| &change.path);
+    paths.filter(|path| run.questions().iter().any(|one| one.names(path))).cloned().collect()
 }
 
 fn before<'a>(run: &'a Run, task_state: &TaskState, what: &Check) -> Option<&'a CheckEnd> {

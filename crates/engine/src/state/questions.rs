@@ -1,7 +1,7 @@
 //! The questions of a run, their effect on its state, and the time spent waiting for a person, which does not count
 //! towards its time limit.
 
-use types::{About, Answer, AttemptId, Millis, RuleId, Terms, Timestamp};
+use types::{About, Answer, AttemptId, Millis, RuleId, Terms, Timestamp, WorkPath};
 
 use rules::plan::Headroom;
 
@@ -49,6 +49,15 @@ impl Question {
     /// The time until which it is open.
     pub(crate) fn expires(&self) -> Option<Timestamp> {
         self.terms.as_ref()?.expires.filter(|_| self.is_open())
+    }
+
+    /// Whether an answer of a person names a file.
+    pub(crate) fn names(&self, path: &WorkPath) -> bool {
+        let is_policy = |answer: &Answer| answer.by == Answer::POLICY;
+        let by_person = self.answer.as_ref().is_some_and(|answer| !is_policy(&answer.said));
+        let apart = |c: char| c.is_whitespace() || "'\"`,;:()".contains(c);
+        let words = self.words().filter(|_| by_person).unwrap_or_default();
+        words.split(apart).any(|word| word.trim_end_matches('.') == path.as_str())
     }
 
     /// The text given with a choice.

@@ -17,6 +17,11 @@ impl RunExecutor {
         commit: &CommitId,
         base: &CommitId,
     ) -> Result<Vec<String>, GitError> {
+        let (said, rest): (Vec<Edit>, Vec<Edit>) =
+            std::mem::take(edits).into_iter().partition(|edit| against.named.contains(&edit.path));
+        *edits = rest;
+        let mut ordered: Vec<String> =
+            said.iter().map(|edit| format!("{}: as a person said", edit.path)).collect();
         let is_test = |path: &WorkPath| {
             kind(path, &against.test_files) == FileKind::Test || path.as_str().ends_with(".rs")
         };
@@ -24,11 +29,10 @@ impl RunExecutor {
         let paths: Vec<WorkPath> =
             edits.iter().map(|edit| edit.path.clone()).filter(is_test).collect();
         if paths.is_empty() {
-            return Ok(vec![]);
+            return Ok(ordered);
         }
         let orders = self.orders(against, commit, base).await?;
         let (old, new) = (repo.texts(base, &paths).await?, repo.texts(commit, &paths).await?);
-        let mut ordered = Vec::new();
         let mut kept = Vec::new();
         for edit in std::mem::take(edits) {
             let now = text_of(&new, &edit.path).unwrap_or_default();
