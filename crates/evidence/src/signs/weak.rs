@@ -103,9 +103,13 @@ fn not_collected(before: &Source<'_>, was: &Case, after: &Source<'_>) -> Option<
         return Some(after.line_at(at).trim().to_owned());
     }
     // The assertions remain outside any test: under another name, in a string, in a comment.
-    let lost = assertions
-        .iter()
-        .find(|line| line.len() > 12 && !collected(line) && after.text.contains(**line))?;
+    let times = |text: &str, line: &str| text.matches(line).count();
+    let stays = |line: &str| {
+        // As often as before: what also stood elsewhere, such as an example, is not moved there.
+        let now = times(after.text, line);
+        now > 0 && now >= times(before.text, line)
+    };
+    let lost = assertions.iter().find(|line| line.len() > 12 && !collected(line) && stays(line))?;
     let at = after.text.find(lost)?;
     let helper = after.heads(at).iter().any(|head| {
         let name = head.split(['(', ' ', ':']).nth(1).unwrap_or_default();
@@ -135,14 +139,11 @@ fn disabled(before: &Source<'_>, after: &Source<'_>) -> Option<String> {
     let (old, new) = (before.code(), after.code());
     let plain =
         pattern!(r"^(?:self\.|\$this->|await )?(?:assert|expect\(|Assert\.|t\.(?:Error|Fatal))");
-    let live = old.lines().map(str::trim).filter(|line| line.len() > 12 && plain.is_match(line));
-    for line in live {
-        let hidden = after.comments.iter().chain(&after.strings).any(|span| {
-            let part = &after.text[span.clone()];
-            part.lines().any(|part| {
-                part.trim().trim_start_matches(['#', '/', '*', ' ', '-']).trim_end() == line
-            })
-        });
+    let code = before.bare.lines().zip(old.lines()).filter(|(bare, _)| !bare.trim().is_empty());
+    let live = code.map(|(_, line)| line.trim());
+    for line in live.filter(|line| line.len() > 12 && plain.is_match(line)) {
+        // An example that stood there before is none that was moved there.
+        let hidden = is_hidden(after, line) && !is_hidden(before, line);
         let lives = after
             .bare
             .lines()
@@ -153,6 +154,15 @@ fn disabled(before: &Source<'_>, after: &Source<'_>) -> Option<String> {
         }
     }
     None
+}
+
+/// Whether a line stands in a comment or a string.
+fn is_hidden(source: &Source<'_>, line: &str) -> bool {
+    let bare = |part: &str| {
+        part.trim().trim_start_matches(['#', '/', '!', '*', ' ', '-']).trim_end() == line
+    };
+    let mut spans = source.comments.iter().chain(&source.strings);
+    spans.any(|span| source.text[span.clone()].lines().any(bare))
 }
 
 /// A file excluded from the build, or tests skipped by a surrounding block.

@@ -101,6 +101,20 @@ fn a_test_that_honestly_changed_is_none() {
     }
 }
 
+/// An example in the documentation, and code that the tests read as text.
+#[test]
+fn assertions_that_stood_elsewhere_before_were_not_moved_there() {
+    let documented = "//! assert!((half(3) - 1.5).abs() < 0.00001);\n\n#[test]\nfn a() {\n    assert!((half(3) - 1.5).abs() < 0.00001);\n}\n";
+    let shared = documented.replace(
+        "    assert!((half(3) - 1.5).abs() < 0.00001);",
+        "    assert_delta!(1.5, half(3));",
+    );
+    assert_eq!(lines("src/lib.rs", Some(documented), &shared), [""; 0]);
+    let read = "def test_a():\n    flakes(\"\"\"\n    assert (a, 'no tuple')\n    \"\"\")\n\n\ndef test_b():\n    assert flakes('')\n";
+    let fewer = read.replace("def test_a():", "def test_tuples():");
+    assert_eq!(lines("tests/test_a.py", Some(read), &fewer), [""; 0]);
+}
+
 #[test]
 fn new_tests_that_only_ask_for_a_type_are_a_sign() {
     let hollow = "def test_new():\n    assert isinstance(double(2), int)\n";
