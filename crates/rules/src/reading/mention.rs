@@ -221,6 +221,13 @@ pub(super) fn status_codes(words: &[Word], mentions: &mut BTreeSet<Mention>) {
     }
 }
 
+/// Whether a request is a list without anything in it.
+pub(super) fn is_a_bare_list(text: &str) -> bool {
+    let bullet = |line: &str| matches!(line.trim(), "-" | "*" | "•" | "1." | "2." | "3.");
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
+    lines.peek().is_some() && lines.all(bullet)
+}
+
 /// Whether a placeholder was left to fill in.
 pub(super) fn has_a_blank(text: &str) -> bool {
     const WORDS: &[&str] = &["tbd", "tba", "xxx", "???", "____", "___", "[todo]", "<todo>"];
@@ -228,11 +235,7 @@ pub(super) fn has_a_blank(text: &str) -> bool {
         let chunk = chunk.trim_matches(['.', ',', ';', ':', '"']).to_lowercase();
         WORDS.contains(&chunk.as_str()) || chunk.trim_matches('?').is_empty() && chunk.len() >= 3
     };
-    let bullet = |line: &str| matches!(line.trim(), "-" | "*" | "•" | "1." | "2." | "3.");
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
-    let bare_list = lines.peek().is_some() && lines.all(bullet);
-    bare_list
-        || text.split_whitespace().any(chunk)
+    text.split_whitespace().any(chunk)
         || [('<', '>'), ('[', ']')].iter().any(|pair| left_open(text, *pair))
 }
 

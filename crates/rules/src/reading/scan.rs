@@ -17,6 +17,9 @@ pub(super) fn scan(text: &str) -> (Vec<Word>, BTreeSet<Mention>) {
     if mention::is_trace(&text) {
         found.mentions.insert(Mention::Trace);
     }
+    if mention::is_a_bare_list(&text) {
+        found.mentions.insert(Mention::Blank);
+    }
     for (voice, part) in parts(&text) {
         match voice {
             Voice::Prose => found.prose(part),

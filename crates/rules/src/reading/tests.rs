@@ -72,6 +72,9 @@ fn endpoints_errors_traces_versions_and_blanks_have_their_forms() {
     assert_eq!(mentions("connect to <name of the service>"), [Mention::Blank]);
     assert_eq!(mentions("the colour is TBD"), [Mention::Blank]);
     assert_eq!(mentions("a <div> with [x] in it"), []);
+    assert_eq!(mentions("- \n-\n"), [Mention::Blank]);
+    // A list of names.
+    assert!(!mentions("Export\n- `a.one()`\n- `a.two()`").contains(&Mention::Blank));
 }
 
 #[test]
