@@ -188,7 +188,6 @@ fn of_result(cause: &Cause) -> Option<Exit> {
         | SettleError::Settled { .. }
         | SettleError::Nothing { .. }
         | SettleError::NotAccepted { .. }
-        | SettleError::NoTests { .. }
         | SettleError::NoIdentity
         | SettleError::OtherBranch { .. } => Exit::Usage,
     });

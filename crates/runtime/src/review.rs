@@ -100,7 +100,7 @@ impl Bosun {
             return Err(ReviewError::NoSuchTask { task, run, known });
         }
         if let Some(path) = &new.path {
-            self.must_have_changed(run, &new.task, (path, new.line)).await?;
+            Box::pin(self.must_have_changed(run, &new.task, (path, new.line))).await?;
         }
         let mut all = self.comments(run)?;
         if all.len() >= MOST {

@@ -55,8 +55,6 @@ pub enum SettleError {
     Settled { run: RunId, settled: Settled },
     #[error("the result of run {run} is not accepted")]
     NotAccepted { run: RunId },
-    #[error("run {run} has no tests by another author that its result passed")]
-    NoTests { run: RunId },
     #[error("{path} exists already; the tests of run {run} were not added")]
     Exists { run: RunId, path: String },
     #[error("run {run} has no changes to accept")]

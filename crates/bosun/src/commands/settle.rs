@@ -53,7 +53,7 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
     let (how, files) = (done.settled.how.as_str(), types::count(done.files, "file"));
     let mut object = json!({"run": run, "how": how, "commit": commit, "way": way});
     let mut said = format!("run {run}: its result ({files}) {said}, at {}\n", commit.short());
-    if args.tests && done.has_tests {
+    if args.tests {
         let tests = bosun.add_tests(&run).await?;
         object["tests"] = json!({"files": tests.files, "commit": tests.commit});
         said.push_str(&added(&tests));
@@ -61,9 +61,6 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
     print::result(args.json, &object, &said)?;
     if done.branch.is_none() && !args.json {
         print::note("HEAD is detached; create a branch for the result: git switch -c NAME");
-    }
-    if args.tests && !done.has_tests {
-        print::note("it has no tests by another author");
     }
     if done.has_tests && !args.tests && !args.json {
         let bosun = home.flag();
@@ -80,6 +77,9 @@ async fn is_accepted(bosun: &Bosun, run: &RunId) -> anyhow::Result<bool> {
 }
 
 fn added(tests: &AddedTests) -> String {
+    if tests.files.is_empty() {
+        return "the result has no tests by another author\n".to_owned();
+    }
     let files = types::count(tests.files.len() as u64, "file");
     format!(
         "its tests by another author ({files}) are on your branch, at {}\n",

@@ -259,9 +259,11 @@ fn tests_by_another_author_are_added_once_the_result_is_accepted() {
 #[test]
 fn without_tests_by_another_author_there_are_none_to_add() {
     let place = Place::new();
-    let (_, run) = done(&place);
+    let (repo, run) = done(&place);
     assert_eq!(says(&place, &["accept", &run]).0, 0);
+    let head = place.git(&repo, &["rev-parse", "HEAD"]);
     let (code, said) = says(&place, &["accept", &run, "--tests"]);
-    assert_eq!(code, 2, "{said}");
+    assert_eq!(code, 0, "{said}");
     assert!(said.contains("no tests by another author"), "{said}");
+    assert_eq!(place.git(&repo, &["rev-parse", "HEAD"]), head);
 }

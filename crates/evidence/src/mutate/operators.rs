@@ -22,13 +22,14 @@ const CALL: u8 = 4;
 const VALUE: u8 = 5;
 pub(super) const STRING: u8 = 6;
 
-/// Whether a line without its strings and comments declares something and does nothing: imports, annotations.
+/// Whether a line without its strings and comments declares something and does nothing: imports, annotations, documentation.
 pub(super) fn declares(language: Language, bare: &str) -> bool {
     let head: &Pattern = match language {
         Language::Python => pattern!(
             r"(?x)^(?:import\b|from\b.*\bimport\b|@|global\b|nonlocal\b|__\w+__\ =
             |\w+(?::\ TypeAlias)?\ =\ (?:tuple|list|dict|set|type|[A-Z]\w+)\[.*\]$
-            |\w+\ =\ (?:\w+\.)?(?:TypeVar|TypeVarTuple|ParamSpec|NewType)\()"
+            |\w+\ =\ (?:\w+\.)?(?:TypeVar|TypeVarTuple|ParamSpec|NewType)\(
+            |[rRuU]?(?:\x22{3}|'{3}))"
         ),
         Language::JavaScript => {
             pattern!(r"^(?:import\b|export\b.*\bfrom\b|interface\b|(?:export\s+)?type\b)")

@@ -87,3 +87,15 @@ fn unit_tests_are_no_part_of_the_code() {
     let new = "pub fn a() -> u8 { 1 }\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {\n        assert!(super::a() == 1);\n    }\n}\n";
     assert_eq!(lines("a.rs", "", new), [["pub fn a() -> u8 { 2 }"]]);
 }
+
+#[test]
+fn documentation_and_names_of_types_have_no_faults() {
+    for line in [
+        "\"\"\"The fee of the first tier.\"\"\"",
+        "T = TypeVar(\"T\")",
+        "Id = typing.NewType('Id', int)",
+    ] {
+        assert_eq!(of_line("a.py", line), [""; 0], "{line}");
+    }
+    assert!(!of_line("a.py", "\"one\",").is_empty());
+}

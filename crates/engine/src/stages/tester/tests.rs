@@ -280,6 +280,19 @@ fn what_hangs_in_tests_of_another_author_has_not_passed_them() {
     assert!(events.contains("retry.scheduled T1-tests tester.look_again"), "{events}");
 }
 
+/// As where the goal is to make it faster.
+#[test]
+fn what_does_not_end_without_the_change_fails_without_it() {
+    let (mut bench, _) = unproven(Tester::Auto, true);
+    bench.tell("T1-tests.1 hands in +tests/new_a.py");
+    // Once more with a longer limit.
+    bench.tell("check others_without:T1.1/0 hangs\ncheck others_without:T1.1/0 hangs");
+    bench.tell("check others:T1.1/0 exits 0 passed=4");
+    let events = said(&mut bench, "check others_altered:T1.1/0 exits 1 failing=new");
+    assert!(events.contains("task.verified T1.1"), "{events}");
+    assert_eq!(evidence(&bench).level, types::Level::ProvenByOthers);
+}
+
 #[test]
 fn a_result_that_keeps_held_back_tests_from_failing_is_in_doubt() {
     let (mut bench, _) = unproven(Tester::Auto, true);
