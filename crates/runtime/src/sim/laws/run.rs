@@ -105,6 +105,9 @@ impl RunBook {
                 return holds(new, "a_question_is_asked_once", || question.to_string());
             }
             Event::QuestionAnswered { question, choice, text, .. } => {
+                if choice.as_deref() == Some(types::choices::DROP) {
+                    self.drops_failing();
+                }
                 self.answers += 1;
                 self.approved |= choice.as_deref().unwrap_or(text) == "approve";
                 let open = self.open_questions.remove(question);
@@ -210,6 +213,15 @@ impl RunBook {
 
     fn is_in(&self, commands: &BTreeSet<String>, check: &CheckId) -> bool {
         self.commands.get(check).is_some_and(|command| commands.contains(command))
+    }
+
+    /// At the last gates, a person drops what fails on the merged tree.
+    fn drops_failing(&mut self) {
+        let failing = self.checks.iter().filter(|(check, end)| {
+            check.on == Subject::Merged && !end.as_ref().is_some_and(CheckEnd::passed)
+        });
+        let commands = failing.filter_map(|(check, _)| self.commands.get(check));
+        self.excused.extend(commands.cloned());
     }
 
     fn finishes(&mut self, status: Status) -> Result<(), Broken> {
