@@ -61,7 +61,7 @@ pub struct Against {
     pub base_tests: bool,
     /// The goal; names in it that the result lacks are reported.
     pub goal: Option<String>,
-    /// In a trial: the changed files that a person named in an answer.
+    /// In a trial: the changed files whose change a person ordered in an answer.
     pub named: Vec<WorkPath>,
     /// In a trial: the title of the task, which is the planner's.
     pub title: String,

@@ -304,11 +304,11 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
     }
 }
 
-/// The changed files that a person named in an answer: what they say of them is an order.
+/// The changed files whose change a person ordered in an answer.
 fn named(run: &Run, task_state: &TaskState) -> Vec<WorkPath> {
     let changes = task_state.last.as_ref().map(|last| last.changes.0.as_slice());
     let paths = changes.unwrap_or_default().iter().map(|change| &change.path);
-    paths.filter(|path| run.questions().iter().any(|one| one.names(path))).cloned().collect()
+    paths.filter(|path| run.questions().iter().any(|one| one.orders(path))).cloned().collect()
 }
 
 fn before<'a>(run: &'a Run, task_state: &TaskState, what: &Check) -> Option<&'a CheckEnd> {

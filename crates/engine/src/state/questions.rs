@@ -51,13 +51,22 @@ impl Question {
         self.terms.as_ref()?.expires.filter(|_| self.is_open())
     }
 
-    /// Whether an answer of a person names a file.
-    pub(crate) fn names(&self, path: &WorkPath) -> bool {
+    /// Whether an answer of a person orders a change of a file: it names the file after such a verb, and denies nothing.
+    pub(crate) fn orders(&self, path: &WorkPath) -> bool {
+        const VERBS: [&str; 9] =
+            ["change", "edit", "update", "adapt", "adjust", "correct", "fix", "rewrite", "replace"];
+        const DENIALS: [&str; 8] =
+            ["not", "don't", "dont", "never", "no", "without", "except", "instead"];
         let is_policy = |answer: &Answer| answer.by == Answer::POLICY;
         let by_person = self.answer.as_ref().is_some_and(|answer| !is_policy(&answer.said));
-        let apart = |c: char| c.is_whitespace() || "'\"`,;:()".contains(c);
+        let apart = |c: char| c.is_whitespace() || "\"`,;:()".contains(c);
         let words = self.words().filter(|_| by_person).unwrap_or_default();
-        words.split(apart).any(|word| word.trim_end_matches('.') == path.as_str())
+        let words: Vec<String> =
+            words.split(apart).map(|word| word.trim_end_matches('.').to_owned()).collect();
+        let is_one = |word: &String, list: &[&str]| list.contains(&word.to_lowercase().as_str());
+        let Some(at) = words.iter().position(|word| word == path.as_str()) else { return false };
+        words[..at].iter().any(|word| is_one(word, &VERBS))
+            && !words.iter().any(|word| is_one(word, &DENIALS))
     }
 
     /// The text given with a choice.

@@ -6,12 +6,15 @@ use super::tests::red;
 
 /// Otherwise the same change would be asked about that the person has just ordered.
 #[test]
-fn a_test_that_a_person_named_in_an_answer_is_theirs_to_change() {
+fn a_test_that_a_person_orders_to_change_is_not_asked_about_again() {
     for (words, named) in [
         ("change src/tests/test_a.py as the goal demands", true),
         ("change `src/tests/test_a.py`.", true),
         ("do as the goal demands", false),
         ("not tests/test_a.py", false),
+        ("do not change src/tests/test_a.py", false),
+        ("fix the code, and don't touch src/tests/test_a.py", false),
+        ("src/tests/test_a.py stays as it is", false),
     ] {
         let mut bench = red();
         bench.tell("T1.1 hands in src/a.py src/tests/test_a.py");
