@@ -169,7 +169,7 @@ pub(crate) struct Accept {
     /// Author of the commits: bosun keeps the run's commits, as named in its proof; me recreates them under your name, with reason and evidence in the messages
     #[arg(long, value_name = "WHO", value_enum, default_value_t)]
     pub(crate) author: Author,
-    /// Also commit the tests by another author that the result passed; also for a result that is accepted already
+    /// Commit the tests by another author that the result passed on top of it; works after acceptance, too
     #[arg(long)]
     pub(crate) tests: bool,
     /// Print a JSON object: run, how, commit, way (forwarded, merged or already), and with --tests also tests (files, commit)

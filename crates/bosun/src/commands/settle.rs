@@ -53,12 +53,14 @@ pub(crate) async fn accept(home: &Home, args: args::Accept) -> anyhow::Result<Ex
     let (how, files) = (done.settled.how.as_str(), types::count(done.files, "file"));
     let mut object = json!({"run": run, "how": how, "commit": commit, "way": way});
     let mut said = format!("run {run}: its result ({files}) {said}, at {}\n", commit.short());
-    if args.tests {
-        let tests = bosun.add_tests(&run).await?;
+    let tests = if args.tests { Some(bosun.add_tests(&run).await) } else { None };
+    if let Some(Ok(tests)) = &tests {
         object["tests"] = json!({"files": tests.files, "commit": tests.commit});
-        said.push_str(&added(&tests));
+        said.push_str(&added(tests));
     }
     print::result(args.json, &object, &said)?;
+    // The result is accepted all the same.
+    tests.transpose()?;
     if done.branch.is_none() && !args.json {
         print::note("HEAD is detached; create a branch for the result: git switch -c NAME");
     }

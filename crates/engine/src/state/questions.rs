@@ -61,8 +61,10 @@ impl Question {
         let by_person = self.answer.as_ref().is_some_and(|answer| !is_policy(&answer.said));
         let apart = |c: char| c.is_whitespace() || "\"`,;:()".contains(c);
         let words = self.words().filter(|_| by_person).unwrap_or_default();
-        let words: Vec<String> =
-            words.split(apart).map(|word| word.trim_end_matches('.').to_owned()).collect();
+        let words: Vec<String> = words
+            .split(apart)
+            .map(|word| word.trim_matches(['.', '\'']).replace('’', "'"))
+            .collect();
         let is_one = |word: &String, list: &[&str]| list.contains(&word.to_lowercase().as_str());
         let Some(at) = words.iter().position(|word| word == path.as_str()) else { return false };
         words[..at].iter().any(|word| is_one(word, &VERBS))
