@@ -29,7 +29,7 @@ const fn acted_on_in(language: Language) -> &'static [&'static str] {
             "@jsx",
         ],
         Language::Rust => &["```", "#!"],
-        Language::Go => &["go:", "+build", "cgo", "nolint", "Output:"],
+        Language::Go => &["go:", "+build", "cgo", "nolint"],
         Language::C => &["NOLINT", "clang-", "#!"],
         Language::Shell | Language::Ruby | Language::Php => &[
             "#!",
@@ -94,7 +94,31 @@ fn acted_on(source: &Source<'_>) -> Vec<String> {
     let parts = acted_on_in(source.language);
     let told = |line: &&str| parts.iter().any(|part| line.contains(part));
     let text = blanked(source.text, idle(source).into_iter());
-    text.lines().map(str::trim).filter(told).map(str::to_owned).collect()
+    let mut lines: Vec<String> =
+        text.lines().map(str::trim).filter(told).map(str::to_owned).collect();
+    lines.extend(examples(source));
+    lines
+}
+
+/// Examples in comments that are run and compared: what those of Go and Python are to print, and blocks of code in Rust.
+fn examples(source: &Source<'_>) -> Vec<String> {
+    let prints = pattern!(r"(?i)^//\s*(?:unordered\s+)?output:");
+    let (mut inside, mut found) = (false, Vec::new());
+    for line in source.text.lines().map(str::trim) {
+        let fence = line.starts_with("//") && line.contains("```");
+        match source.language {
+            Language::Go => inside = line.starts_with("//") && (inside || prints.is_match(line)),
+            Language::Python => {
+                let goes_on = inside && !line.is_empty() && !line.starts_with(['"', '\'']);
+                inside = line.starts_with(">>>") || goes_on;
+            }
+            Language::Rust if fence => inside = !inside,
+            Language::Rust => inside = inside && line.starts_with("//"),
+            _ => return found,
+        }
+        found.extend(inside.then(|| line.to_owned()));
+    }
+    found
 }
 
 #[cfg(test)]
@@ -138,6 +162,23 @@ mod tests {
             ("a.rs", "fn f() -> u8 { 1 }\n", "fn f() -> u8 { 2 }\n"),
             ("a.rs", "const A: &str = \"// a\";\n", "const A: &str = \"// b\";\n"),
             ("a.rs", "/// ```\n/// assert!(true);\n/// ```\nfn f() {}\n", "/// a\nfn f() {}\n"),
+            (
+                "a.rs",
+                "/// ```\n/// assert_eq!(f(), 1);\n/// ```\nfn f() {}\n",
+                "/// ```\n/// assert_eq!(f(), 2);\n/// ```\nfn f() {}\n",
+            ),
+            (
+                "a_test.go",
+                "func ExampleF() {\n\tF()\n\t// Output:\n\t// 1\n}\n",
+                "func ExampleF() {\n\tF()\n\t// Output:\n\t// 2\n}\n",
+            ),
+            (
+                "a.py",
+                "def f():\n    \"\"\"One.\n\n    >>> f()\n    1\n    \"\"\"\n",
+                "def f():\n    \"\"\"One.\n\n    >>> f()\n    2\n    \"\"\"\n",
+            ),
+            ("a_test.go", "F()\n// unordered output: 1\n", "F()\n// unordered output: 2\n"),
+            ("a_test.go", "F()\n//output: 1\n", "F()\n// Prints 1.\n"),
             ("a.py", "x = \"# a\"\n", "x = \"# b\"\n"),
             ("a.py", "if a:\n    b()\n", "if a:\n    pass\nb()\n"),
             ("a.go", "// Package a.\npackage a\n", "//go:build never\n\npackage a\n"),
