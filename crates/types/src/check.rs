@@ -50,10 +50,10 @@ pub struct Against {
     pub changes: Changes,
     /// Patterns for test files: names with `*`, or folders with a slash.
     pub test_files: Vec<String>,
-    /// In a trial with altered expectations: the tests to alter; empty: all.
+    /// In a trial with altered expectations or moved tests: those tests; empty: all.
     pub tests: Vec<String>,
-    /// In a trial with altered expectations or mutants: the check's report on the result, kept as a blob. Tests that it
-    /// does not name are not run by the check.
+    /// In a trial with altered expectations, mutants or moved tests: the check's report on the result, kept as a blob.
+    /// Tests that it does not name are not run by the check.
     pub own: Option<Digest>,
     /// In a trial with altered expectations or mutants: tests that already fail.
     pub failing: Vec<String>,
@@ -142,6 +142,9 @@ pub struct CheckEnd {
     /// On the merged tree: names in the goal that the result lacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
+    /// In a trial with moved tests: how they were moved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<String>,
 }
 
 impl CheckEnd {
@@ -159,6 +162,7 @@ impl CheckEnd {
             untried: None,
             ordered: vec![],
             left_out: vec![],
+            moved: vec![],
         }
     }
 

@@ -7,6 +7,7 @@ mod doubt;
 mod ends;
 #[cfg(test)]
 mod evading_tests;
+mod moved;
 mod mutants;
 #[cfg(test)]
 mod order_tests;
@@ -80,9 +81,13 @@ pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
         }
         Some(level) => level,
     };
-    match others::shown(run, task, task_state, (&shape, &tried), level, &mut because) {
-        Ok(level) => Next::Weighed(Weighed { level, because }),
-        Err(next) => next,
+    let level = match others::shown(run, task, task_state, (&shape, &tried), level, &mut because) {
+        Ok(level) => level,
+        Err(next) => return next,
+    };
+    match moved::stands(run, task_state, (&shape, &tried), level) {
+        Some(next) => next,
+        None => Next::Weighed(Weighed { level, because }),
     }
 }
 
@@ -286,7 +291,8 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
             && end.is_some_and(|end| end.untried.is_none() && !run.timed_out(end))
             && end.is_some_and(|end| turned(before(run, task_state, what), end))
     });
-    let alters = matches!(trial, Trial::Altered | Trial::Mutated);
+    let alters = matches!(trial, Trial::Altered | Trial::Mutated | Trial::Moved);
+    let of_won = trial == Trial::Moved || trial == Trial::Altered && !base_tests;
     let task = run.planned(&attempt.task);
     let title = task.map(|task| task.title.as_str()).unwrap_or_default();
     types::Against {
@@ -294,7 +300,7 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
         named: named(run, task_state),
         title: title.to_owned(),
         failing,
-        tests: won.filter(|_| trial == Trial::Altered && !base_tests).unwrap_or_default(),
+        tests: won.filter(|_| of_won).unwrap_or_default(),
         base_tests,
         own: tests.and_then(|tests| Some(tests.all?.digest)).filter(|_| alters),
         most_ms: now.map_or(Millis(0), |now| ends::left(run, task_state, now)),

@@ -3,6 +3,7 @@
 
 mod job;
 mod mix;
+mod moved;
 mod mutated;
 mod ordered;
 mod trial;
@@ -56,6 +57,7 @@ impl RunExecutor {
             }
             Tree::Plain(commit) => self.plain(&job, &commit).await?,
             Tree::Altered(variants) => self.altered(&job, variants).await?,
+            Tree::Moved(moves) => self.moved(&job, moves).await?,
             Tree::Mutated(parts, ordered) => {
                 CheckEnd { ordered, ..self.mutated(&job, parts).await? }
             }

@@ -141,7 +141,7 @@ pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
     text
 }
 
-fn tail(end: &CheckEnd) -> String {
+pub(super) fn tail(end: &CheckEnd) -> String {
     let lines: Vec<&str> = end.output.text.lines().collect();
     lines[lines.len().saturating_sub(30)..].join("\n")
 }

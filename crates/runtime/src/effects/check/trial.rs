@@ -12,6 +12,7 @@ use types::{Against, Changes, CommitId, Fault, FileChange, Subject, TestReport, 
 
 use super::job::Job;
 use super::mix::{kind, others};
+use super::moved::Moves;
 use super::variant::{InFile, Variant, described};
 use crate::effects::run_executor::RunExecutor;
 
@@ -22,6 +23,8 @@ pub(super) enum Tree {
     OldTests(Option<CommitId>, Vec<String>),
     /// Trees with altered expectations, tried one after the other; at least one.
     Altered(Vec<Variant>),
+    /// The result with moved tests.
+    Moved(Moves),
     /// The parts of the change with the mutants of each, and the names that changed or went as the goal orders it.
     Mutated(Vec<Vec<InFile>>, Vec<String>),
     /// The trial cannot be made, and why.
@@ -102,6 +105,11 @@ impl RunExecutor {
             Trial::Mutated => {
                 let (parts, ordered) = self.mutants(job.against, commit, base).await?;
                 Ok(Tree::Mutated(parts, ordered))
+            }
+            Trial::Moved => {
+                let moves = self.moves(job, commit).await?;
+                let untried = || Tree::Untried("no test was found that could be moved".to_owned());
+                Ok(moves.map_or_else(untried, Tree::Moved))
             }
         }
     }
@@ -203,7 +211,7 @@ impl RunExecutor {
     }
 
     /// The check's report on the result, if it names every test.
-    async fn own_report(&self, against: &Against) -> Result<Option<TestReport>, Fault> {
+    pub(super) async fn own_report(&self, against: &Against) -> Result<Option<TestReport>, Fault> {
         let Some(digest) = &against.own else { return Ok(None) };
         let bytes = self.services.journal.blob(digest).await.map_err(|error| error.fault())?;
         let report: TestReport =
@@ -252,7 +260,7 @@ impl RunExecutor {
     }
 
     /// The files of a commit with tests or their expected data.
-    async fn test_files(
+    pub(super) async fn test_files(
         &self,
         against: &Against,
         commit: &CommitId,
