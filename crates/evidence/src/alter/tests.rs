@@ -294,3 +294,106 @@ fn numbers_keep_their_type() {
     }
     assert_eq!(literal::other_number("a1"), None);
 }
+
+/// The programs of tests in C have no runner, or one of many.
+#[test]
+fn expectations_in_c_are_altered() {
+    for (text, wanted) in [
+        ("int main(void) {\n    assert(f(1) == 12);\n    return 0;\n}\n", "assert(f(1) == 11);"),
+        (
+            "int main() {\n    assert(strcmp(f(), \"ab\") == 0);\n}\n",
+            "assert(strcmp(f(), \"zab\") == 0);",
+        ),
+        ("int main() {\n    assert(f(3));\n}\n", "assert(!(f(3)));"),
+        (
+            "int main() {\n    CHECK_TEXT(\"left\", trim(a), \"start\");\n}\n",
+            "CHECK_TEXT(\"left\", trim(a), \"zstart\");",
+        ),
+        ("TEST(Suite, Adds) {\n    EXPECT_EQ(f(2), 4);\n}\n", "EXPECT_EQ(f(2), 3);"),
+        ("TEST(Suite, Adds) {\n    ASSERT_STREQ(\"x\", f());\n}\n", "ASSERT_STREQ(\"zx\", f());"),
+        ("TEST_CASE(\"adds\") {\n    REQUIRE(f(2) == 4);\n}\n", "REQUIRE(f(2) == 3);"),
+        (
+            "void test_f(void) {\n    TEST_ASSERT_EQUAL_INT(4, f(2));\n}\n",
+            "TEST_ASSERT_EQUAL_INT(3, f(2));",
+        ),
+        (
+            "static void test_f(void) {\n    assert_string_equal(f(2), \"b\");\n}\n",
+            "assert_string_equal(f(2), \"zb\");",
+        ),
+        (
+            "int main() {\n    if (f(2) != 4) {\n        return 1;\n    }\n    return 0;\n}\n",
+            "if (f(2) != 3) {",
+        ),
+        (
+            "int main() {\n    if (strcmp(f(2), \"b\") != 0) {\n        failures++;\n    }\n}\n",
+            "if (strcmp(f(2), \"zb\") != 0) {",
+        ),
+    ] {
+        assert_eq!(one("tests/test_a.c", text), wanted, "{text}");
+    }
+    for text in [
+        "int main() {\n    ASSERT_NE(f(2), 4);\n    EXPECT_NEAR(f(2), 4, 1);\n    f(3);\n}\n",
+        "int main() {\n    if (f(2) == 4) {\n        puts(\"ok\");\n    }\n    return 0;\n}\n",
+        "int twice(int n) {\n    return n * 2;\n}\n",
+    ] {
+        assert_eq!(one_by_one("tests/test_a.c", text), [], "{text}");
+    }
+    let found = altered(
+        "t.cc",
+        "TEST(Suite, Adds) {\n  EXPECT_EQ(f(2), 4);\n}\n",
+        &["Suite.Adds".to_owned()],
+    );
+    assert_eq!(found.unwrap().tests, ["Adds"]);
+}
+
+#[test]
+fn expectations_in_tables_are_altered() {
+    for (path, text, wanted) in [
+        (
+            "test_a.py",
+            "@pytest.mark.parametrize(\"a, want\", [\n    (1, 2),\n    (3, 14),\n])\ndef test_a(a, want):\n    assert f(a) == want\n",
+            "(3, 13),",
+        ),
+        (
+            "test_a.py",
+            "CASES = [\n    (\"a\", \"b\"),\n]\n\n@pytest.mark.parametrize(\"a,b\", CASES)\ndef test_a(a, b):\n    assert b == f(a)\n",
+            "(\"a\", \"zb\"),",
+        ),
+        (
+            "test_a.py",
+            "class T(TestCase):\n    def test_a(self):\n        for a, b in [(1, 2)]:\n            self.assertEqual(f(a), b)\n",
+            "for a, b in [(1, 1)]:",
+        ),
+        (
+            "a_test.go",
+            "func TestA(t *testing.T) {\n\tfor _, c := range []struct {\n\t\tin   string\n\t\twant int\n\t}{\n\t\t{in: \"a\", want: 3},\n\t} {\n\t\tif got := F(c.in); got != c.want {\n\t\t\tt.Errorf(\"x\")\n\t\t}\n\t}\n}\n",
+            "{in: \"a\", want: 2},",
+        ),
+        (
+            "a_test.go",
+            "func TestA(t *testing.T) {\n\tcases := []struct {\n\t\tin string\n\t\tn  int\n\t}{\n\t\t{\"a\", 3},\n\t}\n\tfor _, c := range cases {\n\t\tif F(c.in) != c.n {\n\t\t\tt.Errorf(\"x\")\n\t\t}\n\t}\n}\n",
+            "{\"a\", 2},",
+        ),
+        (
+            "a.test.js",
+            "test('a', () => {\n  for (const [a, want] of [\n    [1, 'x'],\n  ]) {\n    assert.equal(f(a), want);\n  }\n});\n",
+            "[1, 'zx'],",
+        ),
+        (
+            "a.test.js",
+            "test('a', () => {\n  const cases = [{ a: 1, expected: 'x' }];\n  cases.forEach((c) => assert.equal(f(c.a), c.expected));\n});\n",
+            "const cases = [{ a: 1, expected: 'zx' }];",
+        ),
+    ] {
+        assert_eq!(one(path, text), wanted, "{text}");
+    }
+    for (path, text) in [
+        ("test_a.py", "@parametrize(\"a, b\", [(1, 2)])\ndef test_a(a, b):\n    f(a, b)\n"),
+        (
+            "a_test.go",
+            "func TestA(t *testing.T) {\n\tfor _, c := range []struct{ a int }{{1}} {\n\t\tF(c.a)\n\t}\n}\n",
+        ),
+    ] {
+        assert_eq!(one_by_one(path, text), [], "{text}");
+    }
+}

@@ -150,8 +150,14 @@ impl RunExecutor {
     async fn alter(&self, job: &Job<'_>, commit: &CommitId) -> Result<Tree, Fault> {
         let tests = self.test_files(job.against, commit).await?;
         let names = &job.against.tests;
-        let Some(all) = self.all_altered(job, commit, &tests, names).await? else {
-            return Ok(nothing_to_alter());
+        let all = self.all_altered(job, commit, &tests, names).await?;
+        // A planted test shows that the runner runs, not that anything is compared.
+        let data = match all.as_ref().is_none_or(|all| all.what.is_empty()) {
+            true => self.altered_data(job, commit).await?,
+            false => None,
+        };
+        let Some(all) = all else {
+            return Ok(data.map_or_else(nothing_to_alter, |one| Tree::Altered(vec![one])));
         };
         let mut variants = Vec::new();
         if names.is_empty() {
@@ -161,6 +167,7 @@ impl RunExecutor {
         if variants.is_empty() {
             variants.push(all);
         }
+        variants.extend(data);
         Ok(Tree::Altered(variants))
     }
 
@@ -195,7 +202,8 @@ impl RunExecutor {
         }
         let commit = self.mixed(job, commit, &edits).await?;
         let files = edits.into_iter().map(|edit| edit.path).collect();
-        Ok(Some(Variant { commit, files, must_fail, planted, what, alone: None }))
+        let (alone, of_data) = (None, false);
+        Ok(Some(Variant { commit, files, must_fail, planted, what, alone, of_data }))
     }
 
     /// The tree of a variant in which no program can read the altered files.
@@ -254,7 +262,8 @@ impl RunExecutor {
             let edit = Edit { path, to: EditTo::Text(altered.text) };
             let commit = self.mixed(job, commit, &[edit]).await?;
             let (alone, must_fail, planted) = (altered.tests.pop(), vec![], vec![]);
-            variants.push(Variant { commit, files, must_fail, planted, what, alone });
+            let of_data = false;
+            variants.push(Variant { commit, files, must_fail, planted, what, alone, of_data });
         }
         Ok(variants)
     }
@@ -317,7 +326,7 @@ impl RunExecutor {
 }
 
 /// How many folders a path has in common with a changed file.
-fn nearness(path: &WorkPath, changes: &Changes) -> usize {
+pub(super) fn nearness(path: &WorkPath, changes: &Changes) -> usize {
     let common = |change: &FileChange| {
         let (one, other) = (path.as_str().split('/'), change.path.as_str().split('/'));
         one.zip(other).take_while(|(one, other)| one == other).count()

@@ -23,6 +23,8 @@ pub(super) struct Variant {
     pub(super) what: Vec<String>,
     /// The only altered test, if each is tried alone.
     pub(super) alone: Option<String>,
+    /// Whether it is a value in a data file, which tests may compare or not.
+    pub(super) of_data: bool,
 }
 
 impl Variant {
