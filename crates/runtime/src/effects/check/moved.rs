@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use evidence::files::FileKind;
 use evidence::{moved, related, report};
-use sandbox::{Edit, EditTo, GitError};
+use sandbox::{Edit, EditTo};
 use types::{CheckEnd, CommitId, Fault, TestOutcome, TestReport, WorkPath, count};
 
 use super::job::{Job, counts};
