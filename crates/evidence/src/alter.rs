@@ -125,6 +125,6 @@ fn lines(source: &Source<'_>, edits: &[Edit]) -> Vec<(u32, String)> {
 }
 
 #[cfg(test)]
-mod literal_tests;
+mod table_tests;
 #[cfg(test)]
 mod tests;

@@ -50,17 +50,27 @@ pub(super) fn expectation(source: &Source<'_>, range: Range<usize>) -> Option<Ed
         return None;
     }
     let is_text = |range: &Range<usize>| source.strings.contains(range);
-    let compares = pattern!(r"eq|same|_int|_str|_text|_uint|_size|_is$|^is$").is_match(&name_of);
+    let equal = pattern!(r"(?:^|_|str)eq|equal|same|^is$").is_match(&name_of);
+    let compares =
+        equal || pattern!(r"_(?:int|str|string|text|uint|size)(?:_|$)").is_match(&name_of);
+    // A function of the project may be called so, too, and take anything.
+    if name_of.starts_with("test")
+        && !pattern!(r"assert|check|expect|require|eq").is_match(&name_of)
+    {
+        return None;
+    }
     match arguments.as_slice() {
         [condition] => of_condition(source, condition.clone()),
-        [condition, message] if is_text(message) && !compares => {
+        [one, two] if compares => either(source, one.clone(), two.clone()),
+        [condition, message] | [message, condition] if is_text(message) => {
             of_condition(source, condition.clone())
         }
-        [one, two] => either(source, one.clone(), two.clone()),
-        [name, one, two] if is_text(name) && !(name_of.contains("eq") && is_text(two)) => {
+        [name, one, two] if is_text(name) && !(equal && is_text(two)) => {
             either(source, one.clone(), two.clone())
         }
-        [one, two, message] if is_text(message) => either(source, one.clone(), two.clone()),
+        [one, two, message] if is_text(message) && equal => {
+            either(source, one.clone(), two.clone())
+        }
         _ => None,
     }
 }

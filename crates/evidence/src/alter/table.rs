@@ -12,7 +12,7 @@ use crate::source::{Language, Source, line_range};
 /// Another value in the last row of the table that a test compares with.
 pub(super) fn expectation(source: &Source<'_>, case: &Case) -> Option<Edit> {
     let around = around(source, case);
-    by_key(source, &around).or_else(|| match source.language {
+    by_key(source, case, &around).or_else(|| match source.language {
         Language::Python => parametrised(source, case, &around),
         Language::Go => by_field(source, case),
         Language::JavaScript => by_place(source, case),
@@ -34,14 +34,20 @@ fn around(source: &Source<'_>, case: &Case) -> Range<usize> {
     marks.last().map_or(line, |range| range.start)..case.body.end
 }
 
-/// The last value after a key that says that it is expected: `want: 3`, `"expected": "x"`.
-fn by_key(source: &Source<'_>, range: &Range<usize>) -> Option<Edit> {
-    let key = pattern!(
-        r#"(?:["'](?:want|wanted|expected|expect|exp|output|out|result)["']|\b(?:want|wanted|expected|expect|exp|output|out|result))\s*:\s*"#
-    );
+/// The last value after a key that says that it is expected, or that the test compares: `want: 3`, `"expected": "x"`.
+fn by_key(source: &Source<'_>, case: &Case, range: &Range<usize>) -> Option<Edit> {
+    let key = pattern!(r#"(?:["'](?P<a>\w+)["']|\b(?P<b>\w+))\s*:\s*"#);
+    let says = |key: &str| matches!(key, "want" | "wanted" | "expected");
+    let compared = |key: &str| {
+        matches!(key, "expect" | "exp" | "output" | "out" | "result") && compares(source, case, key)
+    };
     let text = &source.code()[range.clone()];
-    let values = key.find_iter(text).filter_map(|found| {
-        let start = range.start + found.end();
+    let values = key.captures_iter(text).filter_map(|found| {
+        let name = found.name("a").or_else(|| found.name("b"))?.as_str();
+        if !says(name) && !compared(name) {
+            return None;
+        }
+        let start = range.start + found.get(0)?.end();
         let rest = start..range.end;
         let end = [",", "}", "\n"].iter().filter_map(|end| first(source, &rest, end)).min()?;
         // In a type or a signature, no literal follows.

@@ -14,7 +14,7 @@ fn changed(path: &str, text: &str, names: &[&str]) -> (Vec<String>, Vec<String>,
     (lines.map(|line| line.trim().to_owned()).collect(), found.tests, found.planted)
 }
 
-fn one(path: &str, text: &str) -> String {
+pub(super) fn one(path: &str, text: &str) -> String {
     let found = one_by_one(path, text);
     let Some(first) = found.first() else { return String::new() };
     let mut lines = first.text.lines().zip(text.lines());
@@ -334,6 +334,7 @@ fn expectations_in_c_are_altered() {
     for text in [
         "int main() {\n    ASSERT_NE(f(2), 4);\n    EXPECT_NEAR(f(2), 4, 1);\n    f(3);\n}\n",
         "int main() {\n    if (f(2) == 4) {\n        puts(\"ok\");\n    }\n    return 0;\n}\n",
+        "int main() {\n    test_twice(n, 4);\n    check(n, \"%d is not %s\", \"four\");\n}\n",
         "int twice(int n) {\n    return n * 2;\n}\n",
     ] {
         assert_eq!(one_by_one("tests/test_a.c", text), [], "{text}");
@@ -344,56 +345,4 @@ fn expectations_in_c_are_altered() {
         &["Suite.Adds".to_owned()],
     );
     assert_eq!(found.unwrap().tests, ["Adds"]);
-}
-
-#[test]
-fn expectations_in_tables_are_altered() {
-    for (path, text, wanted) in [
-        (
-            "test_a.py",
-            "@pytest.mark.parametrize(\"a, want\", [\n    (1, 2),\n    (3, 14),\n])\ndef test_a(a, want):\n    assert f(a) == want\n",
-            "(3, 13),",
-        ),
-        (
-            "test_a.py",
-            "CASES = [\n    (\"a\", \"b\"),\n]\n\n@pytest.mark.parametrize(\"a,b\", CASES)\ndef test_a(a, b):\n    assert b == f(a)\n",
-            "(\"a\", \"zb\"),",
-        ),
-        (
-            "test_a.py",
-            "class T(TestCase):\n    def test_a(self):\n        for a, b in [(1, 2)]:\n            self.assertEqual(f(a), b)\n",
-            "for a, b in [(1, 1)]:",
-        ),
-        (
-            "a_test.go",
-            "func TestA(t *testing.T) {\n\tfor _, c := range []struct {\n\t\tin   string\n\t\twant int\n\t}{\n\t\t{in: \"a\", want: 3},\n\t} {\n\t\tif got := F(c.in); got != c.want {\n\t\t\tt.Errorf(\"x\")\n\t\t}\n\t}\n}\n",
-            "{in: \"a\", want: 2},",
-        ),
-        (
-            "a_test.go",
-            "func TestA(t *testing.T) {\n\tcases := []struct {\n\t\tin string\n\t\tn  int\n\t}{\n\t\t{\"a\", 3},\n\t}\n\tfor _, c := range cases {\n\t\tif F(c.in) != c.n {\n\t\t\tt.Errorf(\"x\")\n\t\t}\n\t}\n}\n",
-            "{\"a\", 2},",
-        ),
-        (
-            "a.test.js",
-            "test('a', () => {\n  for (const [a, want] of [\n    [1, 'x'],\n  ]) {\n    assert.equal(f(a), want);\n  }\n});\n",
-            "[1, 'zx'],",
-        ),
-        (
-            "a.test.js",
-            "test('a', () => {\n  const cases = [{ a: 1, expected: 'x' }];\n  cases.forEach((c) => assert.equal(f(c.a), c.expected));\n});\n",
-            "const cases = [{ a: 1, expected: 'zx' }];",
-        ),
-    ] {
-        assert_eq!(one(path, text), wanted, "{text}");
-    }
-    for (path, text) in [
-        ("test_a.py", "@parametrize(\"a, b\", [(1, 2)])\ndef test_a(a, b):\n    f(a, b)\n"),
-        (
-            "a_test.go",
-            "func TestA(t *testing.T) {\n\tfor _, c := range []struct{ a int }{{1}} {\n\t\tF(c.a)\n\t}\n}\n",
-        ),
-    ] {
-        assert_eq!(one_by_one(path, text), [], "{text}");
-    }
 }
