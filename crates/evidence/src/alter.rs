@@ -101,7 +101,11 @@ fn expectations(source: &Source<'_>, block: Range<usize>) -> Vec<Edit> {
         return shell::expectations(source, block);
     }
     let statements = source.statements(block);
-    statements.into_iter().filter_map(|range| expect::expectation(source, range)).collect()
+    let expectation = match source.language {
+        Language::C => c::expectation,
+        _ => expect::expectation,
+    };
+    statements.into_iter().filter_map(|range| expectation(source, range)).collect()
 }
 
 /// Whether a test is among the named ones, as `file::Class::test`, `module.test`, `suite > test` or `test[parameters]`.

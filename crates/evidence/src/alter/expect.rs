@@ -19,8 +19,7 @@ pub(super) fn expectation(source: &Source<'_>, range: Range<usize>) -> Option<Ed
             classes(source, range)
         }
         Language::Ruby => ruby(source, range),
-        Language::C => super::c::expectation(source, range),
-        Language::Shell => None,
+        Language::Shell | Language::C => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Runs a check on a fresh checkout, which is removed afterwards. Reads the reports of its test runners and compares
 //! them with earlier ones; the result is evaluated elsewhere.
 
-mod data;
+mod expected;
 mod job;
 mod mix;
 mod moved;
