@@ -180,6 +180,19 @@ fn output_of_a_quick_build_is_not_kept_and_the_same_files_are_checked_once() {
     assert!(compiled.iter().all(|(_, lines)| [0, 3].contains(&lines.len())), "{compiled:?}");
 }
 
+#[test]
+fn compiled_python_is_not_kept() {
+    let place = Place::new();
+    let test = "[ -e __pycache__/a.pyc ] && echo compiled before\nmkdir -p __pycache__\n\
+                touch __pycache__/a.pyc\ngrep -q -e hello -e two src/b.txt\n";
+    let files = [(".gitignore", "__pycache__/\n"), ("src/b.txt", "two\n"), ("test.sh", test)];
+    let (repo, script) = built(&place, &files, "", &coder("", "src/b.txt", "hello\n"));
+    let told = Told::of(&place, &run(&repo, &script, GOAL));
+    let compiled = compiled(&told);
+    assert!(compiled.len() > 1, "{}", told.said);
+    assert!(compiled.iter().all(|(_, lines)| lines.is_empty()), "{compiled:?}");
+}
+
 /// Kills a run as soon as it has written such a line; returns its id.
 fn killed_after(place: &Place, args: &[&str], line: impl Fn(&Value) -> bool) -> String {
     let out: PathBuf = place.path().join("begun.jsonl");
