@@ -6,6 +6,7 @@ mod annotations;
 mod carried;
 mod comments;
 mod manifest;
+mod needless;
 mod recipes;
 mod unit_tests;
 
@@ -14,6 +15,7 @@ use types::{ChangeKind, Changes, FileChange, WorkPath};
 pub use carried::{Carried, Ordered};
 pub use comments::only_comments;
 pub use manifest::restored_manifest;
+pub use needless::needless;
 pub(crate) use unit_tests::test_modules;
 pub use unit_tests::{only_unit_tests, swapped_unit_tests, without_unit_tests};
 

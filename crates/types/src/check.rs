@@ -67,10 +67,14 @@ pub struct Against {
     pub title: String,
     /// In a trial with mutants: how long its runs may take together.
     pub most_ms: Millis,
-    /// In a trial with mutants: how long the check took on the result.
+    /// In a trial: how long the check took on the result.
     pub took_ms: Millis,
+    /// In a trial: whether test files that it does not need may be left out, to save time.
+    pub narrow: bool,
     /// Tests by other authors to be laid over the tree: the commits that have them, and the files.
     pub others: Vec<(CommitId, Vec<WorkPath>)>,
+    /// On the merged tree: how the check ended on a commit with the same files, so that it need not run again.
+    pub known: Option<Box<CheckEnd>>,
     /// A person's set-up commands for every fresh checkout.
     pub setup: Vec<String>,
 }
@@ -145,6 +149,15 @@ pub struct CheckEnd {
     /// In a trial with moved tests: how they were moved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<String>,
+    /// Whether it began with nothing that an earlier build left; said of commits, not of trials.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub cold: bool,
+    /// Of a trial: whether it ran without the test files that it does not need.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub narrowed: bool,
+    /// The commit with the same files on which it ran; it was not run again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<CommitId>,
 }
 
 impl CheckEnd {
@@ -163,6 +176,9 @@ impl CheckEnd {
             ordered: vec![],
             left_out: vec![],
             moved: vec![],
+            cold: false,
+            narrowed: false,
+            same_as: None,
         }
     }
 

@@ -29,7 +29,7 @@ pub(crate) use doubt::{Next, listed};
 use doubt::{
     Tried, cannot_fail, excuses, fails_anew, gone, no_report, old_tests_fail, rewrites, signs,
 };
-use ends::{is_unread, is_untried, ordered, timed_out, trial};
+use ends::{goal_changes, is_unread, is_untried, ordered, timed_out, trial};
 pub(crate) use shape::Shape;
 pub(crate) use whole::{broken_together, to_take_out, to_try_with_tests, unproven_tasks};
 
@@ -52,35 +52,20 @@ pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
     let mut tried = tried(run, task_state);
     tried.truncate(MOST_CHECKS);
     let mut because = Vec::new();
-    let mut level = None;
-    for one in &tried {
-        if let Some(doubt) = rewrites(one) {
-            return one.doubted(doubt);
-        }
-        match of_check(run, task_state, &shape, one, &mut because) {
-            Ok(_) if timed_out(run, task_state, one) => {
-                because.push(format!("{} did not end in time in a trial", one.what.name));
-                level = level.max(Some(Level::Unproven));
-            }
-            Ok(shown) => level = level.max(Some(shown)),
-            Err(next) => return next,
-        }
-    }
-    let level = match level {
-        None if !shape.code => Level::Covered,
-        None => return Next::Weighed(unproven("no project check passed on it alone")),
-        Some(Level::Unproven) if !shape.code => {
-            because.push("it changes no code".to_owned());
-            Level::Covered
-        }
-        Some(Level::Unproven) if mutants::count_here(run) => {
-            match mutants::keeps(run, task_state, &tried, &mut because) {
-                Ok(level) => level,
-                Err(next) => return next,
-            }
-        }
-        Some(level) => level,
+    let by_others = match others::first(run, task, task_state, (&shape, &tried), &mut because) {
+        Ok(index) => index,
+        Err(next) => return next,
     };
+    let level = match of_checks(run, task_state, (&shape, &tried, by_others), &mut because) {
+        Ok(None) if shape.code => {
+            return Next::Weighed(unproven("no project check passed on it alone"));
+        }
+        Ok(level) => level.unwrap_or(Level::Covered),
+        Err(next) => return next,
+    };
+    if level == Level::ProvenByOthers {
+        return Next::Weighed(Weighed { level, because });
+    }
     let level = match others::shown(run, task, task_state, (&shape, &tried), level, &mut because) {
         Ok(level) => level,
         Err(next) => return next,
@@ -89,6 +74,42 @@ pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
         Some(next) => next,
         None => Next::Weighed(Weighed { level, because }),
     }
+}
+
+/// The level that the checks show, without the trials of the one by which tests of another author prove the change;
+/// `None` without a check.
+fn of_checks(
+    run: &Run,
+    task_state: &TaskState,
+    (shape, tried, by_others): (&Shape, &[Tried<'_>], Option<usize>),
+    because: &mut Vec<String>,
+) -> Result<Option<Level>, Next> {
+    let mut level = None;
+    for one in tried {
+        if let Some(doubt) = rewrites(one) {
+            return Err(one.doubted(doubt));
+        }
+        let shown = match by_others {
+            Some(index) if index == one.index => Level::ProvenByOthers,
+            _ => of_check(run, task_state, shape, one, because)?,
+        };
+        if timed_out(run, task_state, one) && shown != Level::ProvenByOthers {
+            because.push(format!("{} did not end in time in a trial", one.what.name));
+            level = level.max(Some(Level::Unproven));
+        } else {
+            level = level.max(Some(shown));
+        }
+    }
+    Ok(match level {
+        Some(Level::Unproven) if !shape.code => {
+            because.push("it changes no code".to_owned());
+            Some(Level::Covered)
+        }
+        Some(Level::Unproven) if mutants::count_here(run) => {
+            Some(mutants::keeps(run, task_state, tried, because)?)
+        }
+        level => level,
+    })
 }
 
 pub(crate) fn unproven(why: &str) -> Weighed {
@@ -223,9 +244,9 @@ fn with_old_tests<'a>(
         return Ok(one.now);
     }
     let end = trial(run, task_state, Trial::BaseTests, one)?;
-    let ordered = ordered(task_state, one);
+    let ordered = ordered(task_state, one, Trial::BaseTests);
     if !ordered.is_empty() {
-        because.push(format!("the goal changes tests: {}", ordered.join("; ")));
+        because.push(goal_changes(ordered));
     }
     match end {
         Some(end) if !keeps(end, one.now) => Err(one.doubted(old_tests_fail(one, end))),
@@ -305,6 +326,7 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
         own: tests.and_then(|tests| Some(tests.all?.digest)).filter(|_| alters),
         most_ms: now.map_or(Millis(0), |now| ends::left(run, task_state, now)),
         took_ms: now.map_or(Millis(0), |now| now.elapsed_ms),
+        narrow: now.is_some_and(ends::is_long),
         others: run.held_back(&attempt.task).filter(|_| trial.is_of_others()).into_iter().collect(),
         ..compared(run, task_state, what)
     }

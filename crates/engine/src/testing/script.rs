@@ -277,6 +277,8 @@ fn seen(mut end: CheckEnd, text: &str) -> CheckEnd {
             "noticed" => end.noticed = names(value),
             "moved" => end.moved = names(value),
             "ordered" => end.ordered = names(value),
+            "cold" => end.cold = true,
+            "narrowed" => end.narrowed = true,
             "says" => value.clone_into(&mut end.output.text),
             "rewrote" => end.rewrote = vec![value.parse().expect("a path")],
             "untried" => end.untried = Some("nothing to try".to_owned()),

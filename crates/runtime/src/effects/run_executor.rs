@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use types::{CommitId, Fault, Outcome, Policy, RunId};
 
+use super::check::Control;
 use crate::check_trees::CheckTrees;
 use crate::event_loop::{Drive, DriveError};
 use crate::prepare::Preparations;
@@ -24,6 +25,8 @@ pub(crate) struct RunExecutor {
     pub(crate) base: CommitId,
     /// The trees of checks.
     pub(crate) trees: Arc<CheckTrees>,
+    /// What narrowed trials are compared with.
+    pub(crate) control: Arc<tokio::sync::Mutex<Control>>,
     /// Prepares worktrees.
     pub(crate) preparations: Arc<Preparations>,
     /// Stops everything and leaves it to be resumed.

@@ -45,6 +45,7 @@ impl RunExecutor {
         let edit = Edit { path, to: EditTo::Text(altered.text) };
         let commit = self.mixed(job, commit, &[edit]).await?;
         let (must_fail, planted, alone, of_data) = (vec![], vec![], None, true);
-        Ok(Some(Variant { commit, files, must_fail, planted, what, alone, of_data }))
+        let passing = None;
+        Ok(Some(Variant { commit, passing, files, must_fail, planted, what, alone, of_data }))
     }
 }

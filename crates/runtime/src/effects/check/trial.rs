@@ -8,7 +8,9 @@ use evidence::alter::{self, Altered};
 use evidence::files::FileKind;
 use evidence::related;
 use sandbox::{Edit, EditTo, GitError};
-use types::{Against, Changes, CommitId, Fault, FileChange, Subject, TestReport, Trial, WorkPath};
+use types::{
+    Against, ChangeKind, Changes, CommitId, Fault, FileChange, Subject, TestReport, Trial, WorkPath,
+};
 
 use super::job::Job;
 use super::mix::{kind, others};
@@ -19,6 +21,8 @@ use crate::effects::run_executor::RunExecutor;
 /// The tree that a check runs on.
 pub(super) enum Tree {
     Plain(CommitId),
+    /// A tree on which tests should fail, the same with passing ones, and the test files that it is about.
+    ToFail(CommitId, CommitId, Vec<WorkPath>),
     /// The result with the tests of before, or nothing to try, and the changes of tests that the goal orders.
     OldTests(Option<CommitId>, Vec<String>),
     /// Trees with altered expectations, tried one after the other; at least one.
@@ -76,7 +80,8 @@ impl RunExecutor {
             }
             Trial::NewTests => {
                 let edits = self.new_tests(job.against, commit, base).await?;
-                Ok(self.mix(job, base, edits, "it brings no test").await?)
+                let tree = self.mix(job, base, edits, "it brings no test").await?;
+                Ok(tree.to_fail(commit.clone(), changed_tests(job.against)))
             }
             Trial::Altered => {
                 let commit = if job.against.base_tests {
@@ -88,14 +93,17 @@ impl RunExecutor {
                 self.alter(job, &commit).await
             }
             Trial::OthersWithout => {
-                Ok(self.mix(job, base, others(job.against), "there are no such tests").await?)
+                let laid = others(job.against);
+                let files = laid.iter().map(|edit| edit.path.clone()).collect();
+                let tree = self.mix(job, base, laid, "there are no such tests").await?;
+                let (edits, _) = self.with_others(job, commit, base).await?;
+                Ok(tree.to_fail(self.mixed(job, commit, &edits).await?, files))
             }
             Trial::Others | Trial::OthersAltered => {
-                let (mut edits, _) = self.base_tests(job.against, commit, base).await?;
-                edits.extend(others(job.against));
+                let (edits, ordered) = self.with_others(job, commit, base).await?;
                 let mixed = self.mixed(job, commit, &edits).await?;
                 if trial == Trial::Others {
-                    return Ok(Tree::Plain(mixed));
+                    return Ok(Tree::OldTests(Some(mixed), ordered));
                 }
                 let files = job.against.others.first().map(|(_, files)| files.as_slice());
                 let tests = self.worktrees.repo().texts(&mixed, files.unwrap_or_default()).await?;
@@ -112,6 +120,18 @@ impl RunExecutor {
                 Ok(moves.map_or_else(untried, Tree::Moved))
             }
         }
+    }
+
+    /// What turns the result into one with the tests of before and those by another author.
+    async fn with_others(
+        &self,
+        job: &Job<'_>,
+        commit: &CommitId,
+        base: &CommitId,
+    ) -> Result<(Vec<Edit>, Vec<String>), GitError> {
+        let (mut edits, ordered) = self.base_tests(job.against, commit, base).await?;
+        edits.extend(others(job.against));
+        Ok((edits, ordered))
     }
 
     async fn mix(
@@ -200,10 +220,11 @@ impl RunExecutor {
         if edits.is_empty() {
             return Ok(None);
         }
+        let passing = Some(commit.clone());
         let commit = self.mixed(job, commit, &edits).await?;
         let files = edits.into_iter().map(|edit| edit.path).collect();
         let (alone, of_data) = (None, false);
-        Ok(Some(Variant { commit, files, must_fail, planted, what, alone, of_data }))
+        Ok(Some(Variant { commit, passing, files, must_fail, planted, what, alone, of_data }))
     }
 
     /// The tree of a variant in which no program can read the altered files.
@@ -260,10 +281,20 @@ impl RunExecutor {
             let what = described(&path, &altered);
             let files = vec![path.clone()];
             let edit = Edit { path, to: EditTo::Text(altered.text) };
+            let passing = Some(commit.clone());
             let commit = self.mixed(job, commit, &[edit]).await?;
             let (alone, must_fail, planted) = (altered.tests.pop(), vec![], vec![]);
             let of_data = false;
-            variants.push(Variant { commit, files, must_fail, planted, what, alone, of_data });
+            variants.push(Variant {
+                commit,
+                passing,
+                files,
+                must_fail,
+                planted,
+                what,
+                alone,
+                of_data,
+            });
         }
         Ok(variants)
     }
@@ -306,16 +337,18 @@ impl RunExecutor {
         Ok(related::unrelated(failing, &tests, &changed))
     }
 
-    /// Names in the goal that nothing in the result has.
+    /// Names in the goal that nothing in the merged result has.
     pub(super) async fn left_out(
         &self,
-        goal: &str,
+        job: &Job<'_>,
         commit: &CommitId,
-        tests: &[String],
     ) -> Result<Vec<String>, Fault> {
+        let merged = job.check.on == Subject::Merged;
+        let Some(goal) = job.against.goal.as_deref().filter(|_| merged) else { return Ok(vec![]) };
         if evidence::signs::named_things(goal).is_empty() {
             return Ok(vec![]);
         }
+        let tests = &job.against.test_files;
         let repo = self.worktrees.repo();
         let mut paths = repo.paths(commit).await?;
         paths.retain(|path| kind(path, tests) != FileKind::Document);
@@ -332,6 +365,25 @@ pub(super) fn nearness(path: &WorkPath, changes: &Changes) -> usize {
         one.zip(other).take_while(|(one, other)| one == other).count()
     };
     changes.0.iter().map(common).max().unwrap_or_default()
+}
+
+impl Tree {
+    /// The tree of a trial that should fail; without such files it cannot be narrowed.
+    fn to_fail(self, passing: CommitId, wanted: Vec<WorkPath>) -> Self {
+        match self {
+            Self::Plain(commit) if !wanted.is_empty() => Self::ToFail(commit, passing, wanted),
+            tree => tree,
+        }
+    }
+}
+
+/// The test files that the change brings or changes.
+fn changed_tests(against: &Against) -> Vec<WorkPath> {
+    let is_there = |change: &&FileChange| {
+        change.how != ChangeKind::Deleted
+            && kind(&change.path, &against.test_files) == FileKind::Test
+    };
+    against.changes.0.iter().filter(is_there).map(|change| change.path.clone()).collect()
 }
 
 fn nothing_to_alter() -> Tree {
