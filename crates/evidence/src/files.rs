@@ -5,6 +5,7 @@
 mod annotations;
 mod carried;
 mod comments;
+mod declarations;
 mod manifest;
 mod recipes;
 mod unit_tests;

@@ -262,7 +262,7 @@ impl Ordered {
         word.len() >= SHORTEST && self.gone.contains(word) && self.names(word)
     }
 
-    fn names(&self, word: &str) -> bool {
+    pub(super) fn names(&self, word: &str) -> bool {
         words(&self.goal).any(|one| one == word)
     }
 }
