@@ -120,3 +120,38 @@ fn a_file_of_code_has_the_names_that_the_goal_orders() {
     let silent = Ordered { goal: "Make it a charge".to_owned(), ..ordered };
     assert_eq!(silent.renamed_file(old, "from a import charge\n").0, old);
 }
+
+#[test]
+fn another_name_is_expected_where_the_goal_puts_it_in_place_of_the_old_one() {
+    let old = "def test_a():\n    with raises(TypeError):\n        parse(3)\n";
+    let new = old.replace("TypeError", "ValueError");
+    let of = |goal: &str| ordered(goal, "", "").carried("test_a.py", old, &new);
+    for goal in [
+        "parse() raises `ValueError` instead of `TypeError` for numbers",
+        "Raise ValueError, not TypeError",
+        "Change TypeError to ValueError",
+    ] {
+        let carried = of(goal).expect("the goal says so");
+        assert_eq!(
+            (carried.text, carried.changes),
+            (new.clone(), vec!["TypeError → ValueError".to_owned()])
+        );
+    }
+    for goal in
+        ["Raise TypeError instead of ValueError", "ValueError and TypeError", "Raise ValueError"]
+    {
+        assert_eq!(of(goal), None, "{goal}");
+    }
+}
+
+#[test]
+fn a_private_name_and_the_package_s_version_change_without_a_word_of_the_goal() {
+    let before = "__version__ = '1.2.0'\ndef _load(path): pass\n";
+    let after = "__version__ = '1.3.0'\ndef _read(path): pass\n";
+    let old = "def test_a():\n    assert _load('a') == 3\n    assert __version__ == '1.2.0'\n";
+    let new = old.replace("_load", "_read").replace("1.2.0", "1.3.0");
+    let carried = ordered("Make it faster", before, after).carried("test_a.py", old, &new);
+    assert_eq!(carried.expect("it is carried").text, new);
+    let other = old.replace("1.2.0", "1.4.0");
+    assert_eq!(ordered("Make it faster", before, after).carried("test_a.py", old, &other), None);
+}
