@@ -101,6 +101,14 @@ pub enum Subject {
     Landed(AttemptId),
 }
 
+impl Subject {
+    /// Whether it is a tree that no commit has, made to test a check or a result.
+    #[must_use]
+    pub const fn is_trial(&self) -> bool {
+        matches!(self, Self::Trial { .. } | Self::Without(_) | Self::WithTests)
+    }
+}
+
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

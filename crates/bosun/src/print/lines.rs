@@ -70,12 +70,7 @@ impl Teller {
 /// The start of a check, for output without a live view; `None` for trials, which are many and often short.
 pub(crate) fn check_begun(line: &Envelope) -> Option<String> {
     match &line.event {
-        Event::CheckStarted { check, what, .. }
-            if !matches!(
-                check.on,
-                Subject::Trial { .. } | Subject::Without(_) | Subject::WithTests
-            ) =>
-        {
+        Event::CheckStarted { check, what, .. } if !check.on.is_trial() => {
             let name = one_line(&what.name, 40);
             Some(row(&check.on.to_string(), &format!("check {name} started")))
         }

@@ -334,8 +334,7 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
 
 /// The changed files whose change a person ordered in an answer.
 fn named(run: &Run, task_state: &TaskState) -> Vec<WorkPath> {
-    let changes = task_state.last.as_ref().map(|last| last.changes.0.as_slice());
-    let paths = changes.unwrap_or_default().iter().map(|change| &change.path);
+    let paths = task_state.last_changes().0.iter().map(|change| &change.path);
     paths.filter(|path| run.questions().iter().any(|one| one.orders(path))).cloned().collect()
 }
 
@@ -346,7 +345,7 @@ fn before<'a>(run: &'a Run, task_state: &TaskState, what: &Check) -> Option<&'a 
 /// The comparison data of a plain check of an attempt.
 pub(crate) fn compared(run: &Run, task_state: &TaskState, what: &Check) -> types::Against {
     let report = before(run, task_state, what).and_then(report_of);
-    let changes = task_state.last.as_ref().map(|last| last.changes.clone()).unwrap_or_default();
+    let changes = task_state.last_changes().clone();
     let test_files = run.test_files();
     types::Against {
         base: task_state.base.clone(),

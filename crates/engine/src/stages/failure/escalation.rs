@@ -118,7 +118,7 @@ fn objecting(run: &Run, failed: &Failed<'_>) -> Vec<Check> {
     match failed.fault.code.as_str() {
         verify::CHECK_FAILED => {
             let failed = verify::failed(run, task, task_state);
-            failed.into_iter().map(|(check, _)| check.clone()).collect()
+            failed.into_iter().map(|one| one.check.clone()).collect()
         }
         _ => {
             let failed = verify::failed_when_merged(run, task_state);

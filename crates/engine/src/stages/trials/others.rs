@@ -144,8 +144,7 @@ fn objection(run: &Run, task: &TaskId, what: String, seen: &str) -> Next {
 
 /// Demands that no test can show, in files that the change leaves as they are, one sentence each.
 fn untouched(run: &Run, task: &TaskId, task_state: &TaskState) -> Vec<String> {
-    let changes = task_state.last.as_ref().map(|last| last.changes.0.as_slice());
-    let changes = changes.unwrap_or_default();
+    let changes = &task_state.last_changes().0;
     let demands = tester::demands_on_files(run, task).into_iter();
     let left = demands.filter(|(_, file)| !changes.iter().any(|one| file.covers(&one.path)));
     left.map(|(demand, file)| {
