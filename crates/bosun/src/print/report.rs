@@ -248,7 +248,11 @@ fn figures(forecast: &Forecast) -> String {
     let time = forecast.time_ms.map(|time| format!(", {time}")).unwrap_or_default();
     let (tokens, from, reserve) =
         (forecast.tokens, forecast.from.as_str(), forecast.reserve_percent);
-    format!("{tokens} tokens{money}{time}, from {from}, including {reserve} % reserve")
+    let tests = match forecast.tests_tokens {
+        0 => String::new(),
+        tests => format!("{tests} tokens for tests by another author and "),
+    };
+    format!("{tokens} tokens{money}{time}, from {from}, including {tests}{reserve} % reserve")
 }
 
 /// A gate with its score.

@@ -27,7 +27,8 @@ pub(crate) use compare::{DID_NOT_PASS, complaint, report_of};
 use compare::{has_tests, is_reported, keeps, turned, unreported};
 pub(crate) use doubt::{Next, listed};
 use doubt::{
-    Tried, cannot_fail, excuses, fails_anew, gone, no_report, old_tests_fail, rewrites, signs,
+    Tried, cannot_fail, excuses, fails_anew, gone, no_report, noted, notes, old_tests_fail,
+    rewrites, sentences, signs,
 };
 use ends::{goal_changes, is_unread, is_untried, ordered, timed_out, trial};
 pub(crate) use shape::Shape;
@@ -37,6 +38,20 @@ pub(crate) use whole::{broken_together, to_take_out, to_try_with_tests, unproven
 const MOST_CHECKS: usize = 2;
 
 pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
+    let findings = task_state.last.as_ref().map(|last| last.findings.0.as_slice());
+    let notes = notes(run, findings.unwrap_or_default());
+    match judged(run, task, task_state) {
+        Next::Weighed(mut weighed) => {
+            let said = sentences(&notes);
+            weighed.because.splice(0..0, said.into_iter().map(|one| format!("to look at: {one}")));
+            Next::Weighed(weighed)
+        }
+        Next::Doubt(fault, check) => Next::Doubt(noted(fault, &notes), check),
+        next @ (Next::Wait | Next::Try(..) | Next::Tests(_)) => next,
+    }
+}
+
+fn judged(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
     let Some(last) = &task_state.last else {
         return Next::Weighed(unproven("no attempt is recorded"));
     };

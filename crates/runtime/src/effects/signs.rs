@@ -44,7 +44,7 @@ pub(super) async fn findings(
         matches!(Sensitive::of(&change.path), Some(Sensitive::Settings | Sensitive::OwnSettings))
     });
     found.0.extend(settings.map(|change| finding(FindingKind::SettingsChanged, &change.path)));
-    if !policy.signs.is_empty() {
+    if policy.trials || !policy.signs.is_empty() {
         found.0.extend(in_texts(repo, base, sealed, about).await?);
     }
     Ok(found)

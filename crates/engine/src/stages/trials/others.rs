@@ -83,7 +83,7 @@ pub(super) fn shown(
     level: Level,
     because: &mut Vec<String>,
 ) -> Result<Level, Next> {
-    if !tester::is_wanted(run, shape.code) {
+    if !run.wants_tests(shape.code) {
         return Ok(level);
     }
     match tester::standing(run, task) {
