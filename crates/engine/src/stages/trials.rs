@@ -31,6 +31,7 @@ use doubt::{
     rewrites, sentences, signs,
 };
 use ends::{goal_changes, is_unread, is_untried, ordered, timed_out, trial};
+pub(crate) use others::{OTHERS, seen_with_others};
 pub(crate) use shape::Shape;
 pub(crate) use whole::{broken_together, to_take_out, to_try_with_tests, unproven_tasks};
 

@@ -83,8 +83,8 @@ pub(super) fn gone(one: &Tried<'_>, lost: &[String]) -> Fault {
 pub(super) fn old_tests_fail(one: &Tried<'_>, end: &CheckEnd) -> Fault {
     let which = end.tests.as_ref().map(|tests| named(&tests.failing)).unwrap_or_default();
     let what = format!(
-        "{} passes only with the changed tests, test configuration or data; the original \
-         versions fail with the new code{which}",
+        "{} passes only with the tests, test configuration or data that the change altered; as \
+         they were before, it fails with the new code{which}",
         one.what.name
     );
     doubt("evidence.old_tests", what).with_evidence(tail(end))

@@ -11,6 +11,8 @@ use super::shape::Shape;
 use crate::stages::tester::{self, Standing};
 use crate::state::{Run, TaskState};
 
+/// The objection of tests by another author.
+pub(crate) const OTHERS: &str = "evidence.others";
 /// Maximum number of lines of a failing check that are told.
 const MOST_LINES: usize = 20;
 /// What lines have in common that tell what was expected and what was seen.
@@ -139,7 +141,7 @@ fn objection(run: &Run, task: &TaskId, what: String, seen: &str) -> Next {
         return Next::Tests(Some(format!("{what}\n\n{seen}").trim_end().to_owned()));
     }
     // Dropping a check would drop the project's own tests, which do not object.
-    Next::Doubt(Fault::new(FaultClass::CheckFailed, "evidence.others", what), None)
+    Next::Doubt(Fault::new(FaultClass::CheckFailed, OTHERS, what), None)
 }
 
 /// Demands that no test can show, in files that the change leaves as they are, one sentence each.
@@ -240,6 +242,17 @@ fn fails(run: &Run, task: &TaskId, one: &Tried<'_>, with: Option<&CheckEnd>) -> 
     let held = tester::attempt(run, task).map(|attempt| format!(" ({attempt}, held back)"));
     let held = held.unwrap_or_default();
     format!("{name} {does} with tests by another author, who has not seen the change{held}{which}")
+}
+
+/// What checks printed with the tests by another author, for a person: the author of the code is not shown it.
+pub(crate) fn seen_with_others(task_state: &TaskState) -> String {
+    let tried = task_state.trials.iter().filter(|one| one.trial == Trial::Others);
+    let parts = tried.filter_map(|one| {
+        let (what, end) = (&one.state.what, one.state.end.as_ref()?);
+        let (name, command, ended) = (&what.name, &what.command, end.ended);
+        Some(format!("{name} (`{command}`): {ended}\n{}", seen(Some(end))))
+    });
+    parts.collect::<Vec<_>>().join("\n\n")
 }
 
 /// The lines of a check's output that tell what was expected and what was seen.

@@ -117,8 +117,10 @@ pub(crate) fn unproven_tasks(run: &Run) -> Vec<String> {
     });
     unproven
         .map(|(task, task_state)| {
-            let because = task_state.evidence.as_ref().and_then(|one| one.because.last());
-            let because = because.map(|why| format!(" ({why})")).unwrap_or_default();
+            let because = task_state.evidence.iter().flat_map(|one| &one.because);
+            let because: Vec<&str> = because.map(String::as_str).collect();
+            let because = because.join("; ");
+            let because = if because.is_empty() { because } else { format!(" ({because})") };
             let id = &task.id;
             format!("no test shows that the change of {id} works{because}")
         })
