@@ -115,7 +115,7 @@ export function words(text) {
 export const LEVELS = { proven_by_others: "good", proven: "good", covered: "", unproven: "warn" };
 
 /** A level of evidence for people. */
-export function level(name) {
+export function levelName(name) {
   const plain = { proven_by_others: "proven by another author's tests", unproven: "not shown by any test" };
   return plain[name] || words(name);
 }

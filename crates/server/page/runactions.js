@@ -90,10 +90,8 @@ async function accept(ctx, view) {
 export function passedTests(view) {
   const passed = (task) =>
     task.stage === "finished" && task.evidence && task.evidence.level === "proven_by_others" && task.tests;
-  return view.tasks.filter((task) => passed(task) && task.tests.files.length).map((task) => {
-    const { files, spent } = task.tests;
-    return { task: task.id, files, cost: cost(spent.money, spent.tokens) };
-  });
+  const tested = view.tasks.filter((task) => passed(task) && task.tests.files.length);
+  return tested.map(({ id, tests: { files, spent } }) => ({ task: id, files, cost: cost(spent.money, spent.tokens) }));
 }
 
 /** Whether there are tests to add, and somebody who may. */

@@ -117,7 +117,8 @@ pub(crate) fn unproven_tasks(run: &Run) -> Vec<String> {
     });
     unproven
         .map(|(task, task_state)| {
-            let because = task_state.evidence.iter().flat_map(|one| &one.because);
+            // What was seen last decided.
+            let because = task_state.evidence.iter().flat_map(|one| one.because.iter().rev());
             let because: Vec<&str> = because.map(String::as_str).collect();
             let because = because.join("; ");
             let because = if because.is_empty() { because } else { format!(" ({because})") };
