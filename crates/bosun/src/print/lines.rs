@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use owo_colors::OwoColorize as _;
 use types::{
     AttemptId, AttemptResult, CallId, CallOutcome, CheckId, Envelope, Event, IsolationLevel,
-    MergeEnd, Plan, Recovered, Scorecard, Subject, TIMED_OUT, Task, TaskId, count, one_line,
+    MergeEnd, Plan, Recovered, Scorecard, TIMED_OUT, Task, TaskId, count, one_line,
 };
 
 use super::{bad_mark, blocked_word, checks, question, row};
@@ -245,6 +245,8 @@ fn of_attempt(event: &Event) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use types::Subject;
+
     use super::*;
 
     #[test]
