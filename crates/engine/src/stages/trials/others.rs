@@ -29,7 +29,7 @@ pub(super) fn first(
     because: &mut Vec<String>,
 ) -> Result<Option<usize>, Next> {
     let decides = run.asked().is_some_and(|asked| asked.wording.tries_others_first())
-        && tester::is_wanted(run, shape.code)
+        && run.wants_tests(shape.code)
         && !tried.is_empty()
         && !tried.iter().any(|one| rewrites(one).is_some());
     if !decides {
