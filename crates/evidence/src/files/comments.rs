@@ -73,11 +73,25 @@ fn inert_attributes(source: &Source<'_>) -> Vec<Range<usize>> {
     found.collect()
 }
 
-/// The values of a Python package's own version.
+/// The lines that state a Python package's own version, as a text or in parts, and compute one from the other.
 fn versions(source: &Source<'_>) -> Vec<Range<usize>> {
-    let named = pattern!(r#"(?m)^__version__\s*=\s*(["'][\w.+-]*["'])[ \t]*$"#);
-    let code = source.code();
-    named.captures_iter(&code).filter_map(|found| Some(found.get(1)?.range())).collect()
+    const COMPUTED: &[&str] =
+        &["for", "in", "int", "join", "map", "split", "str", "tuple", "part", "segment", "x", "i"];
+    let named = pattern!(r"^(?:_*(?:version|VERSION)(?:_(?:info|tuple|INFO))?_*\s*=\s*)+([^=]+)$");
+    let value = pattern!(r#"["'(]\s*\d+\s*[.,]|__version"#);
+    let states = |line: &Range<usize>| {
+        let (bare, text) = (&source.bare[line.clone()], &source.text[line.clone()]);
+        let Some(stated) = named.captures(bare).and_then(|found| found.get(1)) else {
+            return false;
+        };
+        let mut words = pattern!(r"[A-Za-z_]\w*").find_iter(stated.as_str());
+        let known = |word: &str| COMPUTED.contains(&word) || word.starts_with("__version");
+        words.all(|word| known(word.as_str())) && value.is_match(&text[stated.start()..])
+    };
+    let lines = source.logical_lines(0..source.text.len()).into_iter();
+    let lines =
+        lines.filter(|line| source.indent(line.start) == 0).map(|line| source.trimmed(line));
+    lines.filter(states).collect()
 }
 
 /// Code that does nothing when the program runs.
@@ -147,6 +161,16 @@ mod tests {
             ),
             ("a.py", "__version__ = '1.0'\nx = 1\n", "__version__ = \"1.1\"\nx = 1\n"),
             (
+                "a.py",
+                "__version_info__ = (1, 4, 3)\n__version__ = '.'.join(map(str, __version_info__))\n",
+                "__version__ = '1.4.4'\n__version_info__ = tuple(int(part) for part in __version__.split('.'))\n",
+            ),
+            (
+                "a.py",
+                "__version__ = version = '1.0'\nversion_tuple = (1, 0)\n",
+                "__version__ = version = '1.1'\nversion_tuple = (1, 1)\n",
+            ),
+            (
                 "a.rs",
                 "#![doc(html_root_url = \"https://a/1.0\")]\n#![allow(unused)]\nfn f() {}\n",
                 "#![doc(html_root_url = \"https://a/1.1\")]\n#![allow(\n    unused,\n    dead_code\n)]\n#[must_use]\nfn f() {}\n",
@@ -185,6 +209,9 @@ mod tests {
             ("a.py", "import os\n", "import os  # noqa\n"),
             ("a.js", "f()\n", "// f()\n"),
             ("a.py", "protocol_version = '1.0'\n", "protocol_version = '1.1'\n"),
+            ("a.py", "__version__ = '1.0'\n", "__version__ = load('1.1')\n"),
+            ("a.py", "version = 1\n", "version = 2\n"),
+            ("def.py", "def f():\n    version = '1.0'\n", "def f():\n    version = '1.1'\n"),
             ("a.rs", "fn f() {}\n", "#[cfg(test)]\nfn f() {}\n"),
             ("a.rs", "#[test]\nfn f() {}\n", "#[test]\n#[ignore]\nfn f() {}\n"),
             ("README", "a\n", "b\n"),
