@@ -116,8 +116,8 @@ fn opener(source: &Source<'_>, at: usize) -> Option<usize> {
     if source.language == Language::Python {
         let depth = source.indent(at);
         let before = source.logical_lines(0..line_range(source.text, at).start);
-        let around = before.iter().map(|line| source.trimmed(line.clone()).start);
-        return around.filter(|line| source.indent(*line) < depth).next_back();
+        let mut around = before.iter().map(|line| source.trimmed(line.clone()).start);
+        return around.rfind(|line| source.indent(*line) < depth);
     }
     let mut open = Vec::new();
     for (n, byte) in source.bare.as_bytes()[..at].iter().enumerate() {

@@ -33,7 +33,6 @@ use trial::Tree;
 use variant::Variant;
 
 pub(super) use job::Job;
-pub(crate) use narrow::Control;
 
 /// The folder for test reports: one that pytest creates and ignores by itself.
 const REPORTS: &str = ".pytest_cache/reports";

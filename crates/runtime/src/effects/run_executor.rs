@@ -5,14 +5,16 @@ use std::sync::{Arc, Mutex};
 use engine::Run;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{CommitId, Fault, Outcome, Policy, RunId};
+use types::{CommitId, Fault, Outcome, Policy, RunId, TestReport};
 
-use super::check::Control;
 use crate::check_trees::CheckTrees;
 use crate::event_loop::{Drive, DriveError};
 use crate::prepare::Preparations;
 use crate::services::Services;
 use crate::worktrees::Worktrees;
+
+/// The report of the last narrowed tree whose tests have to pass, if they do; kept, because trials share it.
+type Control = Option<(CommitId, Option<TestReport>)>;
 
 /// Performs the effects of a run.
 #[derive(Debug, Clone)]

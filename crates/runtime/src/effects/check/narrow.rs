@@ -24,9 +24,6 @@ pub(super) struct ToFail<'a> {
     pub(super) planted: &'a [String],
 }
 
-/// The report of the last narrowed tree whose tests have to pass, if they do; kept, because trials share it.
-pub(crate) type Control = Option<(CommitId, Option<TestReport>)>;
-
 impl RunExecutor {
     /// Runs a trial on a narrowed tree, if that tells enough; and the time that this took.
     pub(super) async fn narrowed(

@@ -81,7 +81,7 @@ impl RunExecutor {
             Trial::NewTests => {
                 let edits = self.new_tests(job.against, commit, base).await?;
                 let tree = self.mix(job, base, edits, "it brings no test").await?;
-                Ok(tree.to_fail(commit.clone(), changed_tests(job.against)))
+                Ok(tree.expecting_failure(commit.clone(), changed_tests(job.against)))
             }
             Trial::Altered => {
                 let commit = if job.against.base_tests {
@@ -97,7 +97,7 @@ impl RunExecutor {
                 let files = laid.iter().map(|edit| edit.path.clone()).collect();
                 let tree = self.mix(job, base, laid, "there are no such tests").await?;
                 let (edits, _) = self.with_others(job, commit, base).await?;
-                Ok(tree.to_fail(self.mixed(job, commit, &edits).await?, files))
+                Ok(tree.expecting_failure(self.mixed(job, commit, &edits).await?, files))
             }
             Trial::Others | Trial::OthersAltered => {
                 let (edits, ordered) = self.with_others(job, commit, base).await?;
@@ -369,7 +369,7 @@ pub(super) fn nearness(path: &WorkPath, changes: &Changes) -> usize {
 
 impl Tree {
     /// The tree of a trial that should fail; without such files it cannot be narrowed.
-    fn to_fail(self, passing: CommitId, wanted: Vec<WorkPath>) -> Self {
+    fn expecting_failure(self, passing: CommitId, wanted: Vec<WorkPath>) -> Self {
         match self {
             Self::Plain(commit) if !wanted.is_empty() => Self::ToFail(commit, passing, wanted),
             tree => tree,
