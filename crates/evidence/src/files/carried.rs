@@ -81,12 +81,17 @@ impl Ordered {
         for op in diff.ops() {
             let old_lines = &before[op.old_range()];
             if let DiffOp::Equal { .. } = op {
-                carried.text.extend(old_lines.iter().map(|line| follow(line)));
+                carried.text.extend(old_lines.iter().copied());
                 continue;
             }
             let of_both = pairs(op, &before, &after);
             let rest = &old_lines[of_both.len()..];
             for (old, new) in of_both {
+                // A name may stand in the line in another sense as well, as in the path of a module.
+                if self.renamed(old, new).is_some() {
+                    carried.text.push_str(new);
+                    continue;
+                }
                 let old = follow(old);
                 match self.follows(&old, new) {
                     Some(change) => {
@@ -130,7 +135,23 @@ impl Ordered {
         let by_value = self.other_values(old, new).map(Some);
         by_value
             .or_else(|| self.other_names(old, new).map(Some))
+            .or_else(|| self.other_path(old, new).map(Some))
             .or_else(|| self.is_shorter(old, new).then(|| Some(format!("without {}", old.trim()))))
+    }
+
+    /// The file that moved, if its path is all that differs.
+    fn other_path(&self, old: &str, new: &str) -> Option<String> {
+        let is_whole = |at: usize, end: usize| {
+            let part = |c: char| c.is_alphanumeric() || c == '_';
+            !old[..at].ends_with(part) && !old[end..].starts_with(part)
+        };
+        let follows = |(from, to): &&(String, String)| {
+            old.match_indices(from.as_str()).any(|(at, _)| {
+                let end = at + from.len();
+                is_whole(at, end) && [&old[..at], to, &old[end..]].concat() == new
+            })
+        };
+        self.moved.iter().find(follows).map(|(from, to)| format!("{from} → {to}"))
     }
 
     /// The names that replace others in a line that is otherwise the same, if the goal says that they do, as it does of

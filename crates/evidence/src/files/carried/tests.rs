@@ -28,6 +28,16 @@ fn a_name_is_carried_along_and_nothing_else_with_it() {
     assert_eq!(silent.carried("test_a.py", old, &new), None);
 }
 
+/// The name may be a part of the path of its module, which stays.
+#[test]
+fn a_name_that_is_also_its_module_s_is_carried_along() {
+    let goal = "Rename the function fill to render; the file keeps its name";
+    let ordered = ordered(goal, "def fill(c): pass", "def render(c): pass");
+    let old = "from fill import fill\n\ndef test_a():\n    assert fill(1) == 2\n";
+    let new = old.replace("import fill", "import render").replace("fill(1)", "render(1)");
+    assert_eq!(ordered.carried("test_a.py", old, &new).map(|found| found.text), Some(new));
+}
+
 #[test]
 fn a_value_follows_the_goal_only_as_the_goal_says_it() {
     let old = "def test_a():\n    assert timeout() == 30\n    assert retries() == 2\n";
@@ -101,6 +111,9 @@ fn an_import_follows_the_file() {
     let old = "import { a } from '../src/slots.js';\ntest('x', () => { assert(a()); });\n";
     let new = old.replace("src/", "src/time/");
     assert_eq!(ordered.carried("a.test.js", old, &new).map(|found| found.text), Some(new));
+    let script = "TOC=\"sh $PWD/src/slots.js\"\n";
+    let new = script.replace("src/", "src/time/");
+    assert_eq!(ordered.carried("test.sh", script, &new).map(|found| found.text), Some(new));
     let other = old.replace("src/slots", "fake/slots");
     assert_eq!(ordered.carried("a.test.js", old, &other), None);
 }
