@@ -104,5 +104,5 @@ fn a_sign_that_nobody_is_asked_about_is_a_note() {
     let asked = bench.machine.view(bench.now).questions.pop().expect("a question");
     let package = asked.terms.and_then(|terms| terms.package).expect("a package");
     assert!(!asked.text.contains(note) && package.fault.evidence.contains(note), "{package:?}");
-    assert!(asked.text.starts_with("the result of T1 (T1) is in doubt: "), "{}", asked.text);
+    assert!(asked.text.starts_with("the result of T1 (Do T1) is in doubt: "), "{}", asked.text);
 }
