@@ -181,7 +181,8 @@ fn of_result(cause: &Cause) -> Option<Exit> {
         SettleError::NotDone { .. } => Exit::NoGo,
         SettleError::Diverged { .. }
         | SettleError::Conflict { .. }
-        | SettleError::Exists { .. } => Exit::Failed,
+        | SettleError::Exists { .. }
+        | SettleError::Link { .. } => Exit::Failed,
         SettleError::Door(door) => of_door(door),
         SettleError::NotOver { .. }
         | SettleError::Waiting { .. }

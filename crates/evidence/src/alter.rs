@@ -1,16 +1,18 @@
 //! Altered tests: a test file with changed expected values and a planted failing test, so that a working runner must
-//! report failures. Only statements directly in the body of a test are altered, because nothing else is certain to run;
-//! tables and loops are left to the planted test.
+//! report failures. Statements directly in the body of a test are altered, because they are certain to run, and if there
+//! are none, the last row of the table that it compares with.
 
+mod c;
 mod edit;
 mod expect;
 mod literal;
 mod plant;
 mod shell;
+mod table;
 
 use std::ops::Range;
 
-use crate::cases::{Case, cases};
+use crate::cases::Case;
 use crate::source::{Language, Source};
 use edit::{Edit, applied};
 
@@ -73,7 +75,15 @@ pub fn one_by_one(path: &str, text: &str) -> Vec<Altered> {
 fn last_expectation(source: &Source<'_>, case: &Case) -> Option<Edit> {
     let edits = expectations(source, case.body.clone());
     let telling = edits.iter().rfind(|edit| edit.telling).cloned();
-    telling.or_else(|| edits.into_iter().next_back())
+    telling.or_else(|| table::expectation(source, case)).or_else(|| edits.into_iter().next_back())
+}
+
+/// The tests of a file; in C also the program itself.
+fn cases(source: &Source<'_>) -> Vec<Case> {
+    match source.language {
+        Language::C => c::cases(source),
+        _ => crate::cases::cases(source),
+    }
 }
 
 /// Whether a file runs as a whole and is a test by its top-level assertions.
@@ -91,7 +101,11 @@ fn expectations(source: &Source<'_>, block: Range<usize>) -> Vec<Edit> {
         return shell::expectations(source, block);
     }
     let statements = source.statements(block);
-    statements.into_iter().filter_map(|range| expect::expectation(source, range)).collect()
+    let expectation = match source.language {
+        Language::C => c::expectation,
+        _ => expect::expectation,
+    };
+    statements.into_iter().filter_map(|range| expectation(source, range)).collect()
 }
 
 /// Whether a test is among the named ones, as `file::Class::test`, `module.test`, `suite > test` or `test[parameters]`.
@@ -114,5 +128,7 @@ fn lines(source: &Source<'_>, edits: &[Edit]) -> Vec<(u32, String)> {
     edits.iter().map(line).collect()
 }
 
+#[cfg(test)]
+mod table_tests;
 #[cfg(test)]
 mod tests;

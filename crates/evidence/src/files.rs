@@ -5,7 +5,9 @@
 mod annotations;
 mod carried;
 mod comments;
+mod declarations;
 mod manifest;
+mod needless;
 mod recipes;
 mod unit_tests;
 
@@ -14,6 +16,7 @@ use types::{ChangeKind, Changes, FileChange, WorkPath};
 pub use carried::{Carried, Ordered};
 pub use comments::only_comments;
 pub use manifest::restored_manifest;
+pub use needless::needless;
 pub(crate) use unit_tests::test_modules;
 pub use unit_tests::{only_unit_tests, swapped_unit_tests, without_unit_tests};
 
@@ -43,11 +46,33 @@ pub struct Mix {
     pub merge: Vec<WorkPath>,
 }
 
+/// The purpose of a changed file. One that was there before shadows nothing: a project may be what it is named like.
+#[must_use]
+pub fn kind_of(change: &FileChange, tests: &[String]) -> FileKind {
+    let path = change.path.as_str();
+    let (folders, name) = split(path);
+    match change.how {
+        ChangeKind::Modified | ChangeKind::Deleted if recipes::is_shadow(&folders, name) => {
+            if is_test(path, tests) {
+                FileKind::Test
+            } else {
+                FileKind::Code
+            }
+        }
+        _ => kind(path, tests),
+    }
+}
+
+fn split(path: &str) -> (Vec<&str>, &str) {
+    let mut folders: Vec<&str> = path.split('/').collect();
+    let name = folders.pop().unwrap_or_default();
+    (folders, name)
+}
+
 /// The purpose of a file. `tests` are names with `*` for anything, or folders with a slash.
 #[must_use]
 pub fn kind(path: &str, tests: &[String]) -> FileKind {
-    let mut folders: Vec<&str> = path.split('/').collect();
-    let name = folders.pop().unwrap_or_default();
+    let (folders, name) = split(path);
     if recipes::is_recipe(&folders, name) {
         return FileKind::Recipe;
     }
@@ -57,6 +82,10 @@ pub fn kind(path: &str, tests: &[String]) -> FileKind {
     let expects = folders.iter().any(|folder| is_expected(folder));
     let is_plain = TEXT.contains(&end) || end.is_empty();
     let in_docs = folders.iter().any(|folder| matches!(*folder, "docs" | "doc"));
+    // The settings of what builds the documentation.
+    if in_docs && name == "conf.py" {
+        return FileKind::Document;
+    }
     let compared = folders.iter().any(|folder| COMPARED.contains(folder)) && !is_test;
     if recipes::is_lock(name)
         || DATA.contains(&end)
@@ -67,6 +96,10 @@ pub fn kind(path: &str, tests: &[String]) -> FileKind {
     }
     if is_test {
         return FileKind::Test;
+    }
+    // Types that only a type checker reads.
+    if ["pyi", "typed"].contains(&end) || name.ends_with(".d.ts") {
+        return FileKind::Document;
     }
     if DOCUMENTS.contains(&end) || (is_plain && is_prose(&folders, name)) {
         return FileKind::Document;
@@ -196,8 +229,7 @@ fn is_prose(folders: &[&str], name: &str) -> bool {
 /// Whether a file is a test, by patterns for names (`*_test.go`) and for folders (`tests/`).
 #[must_use]
 pub fn is_test(path: &str, tests: &[String]) -> bool {
-    let mut folders: Vec<&str> = path.split('/').collect();
-    let name = folders.pop().unwrap_or_default();
+    let (folders, name) = split(path);
     tests.iter().any(|pattern| match pattern.strip_suffix('/') {
         Some(folder) => folders.contains(&folder),
         None => fits(pattern, name),
@@ -220,8 +252,7 @@ pub fn fits(pattern: &str, name: &str) -> bool {
 
 /// Whether a file has expected results: it is among tests or expectations, or is named like one.
 fn is_expectation(path: &str, tests: &[String]) -> bool {
-    let mut folders: Vec<&str> = path.split('/').collect();
-    let name = folders.pop().unwrap_or_default();
+    let (folders, name) = split(path);
     let named = ["golden", "snap", "approved", "expected"];
     let parts = name.to_ascii_lowercase();
     let mut parts = parts.split(|c: char| !c.is_ascii_alphanumeric());
@@ -245,8 +276,9 @@ pub fn is_product(path: &str, goal: &str, code_changed: bool, tests: &[String]) 
 #[must_use]
 pub fn base_tests(changes: &Changes, tests: &[String]) -> Mix {
     let mut mix = Mix::default();
-    for FileChange { path, how, .. } in &changes.0 {
-        let (text, kind) = (path.as_str(), kind(path.as_str(), tests));
+    for change in &changes.0 {
+        let FileChange { path, how, .. } = change;
+        let (text, kind) = (path.as_str(), kind_of(change, tests));
         if matches!(kind, FileKind::Code | FileKind::Document) || recipes::is_kept(text) {
             continue;
         }
@@ -265,8 +297,9 @@ pub fn base_tests(changes: &Changes, tests: &[String]) -> Mix {
 #[must_use]
 pub fn new_tests(changes: &Changes, tests: &[String]) -> Mix {
     let mut mix = Mix::default();
-    for FileChange { path, how, .. } in &changes.0 {
-        if matches!(kind(path.as_str(), tests), FileKind::Code | FileKind::Document) {
+    for change in &changes.0 {
+        let FileChange { path, how, .. } = change;
+        if matches!(kind_of(change, tests), FileKind::Code | FileKind::Document) {
             continue;
         }
         let list = match how {

@@ -10,6 +10,7 @@ pub mod files;
 pub mod fuzzing;
 pub mod highlight;
 pub mod links;
+pub mod moved;
 pub mod mutate;
 mod pattern;
 pub mod related;

@@ -46,9 +46,12 @@ pub fn mutants(path: &str, old: &str, new: &str) -> Vec<Vec<Mutant>> {
         Language::Rust => test_modules(new),
         _ => vec![],
     };
-    let is_test = |line: &Range<usize>| tests.iter().any(|test| test.contains(&line.start));
+    let declared = operators::declarations(&source);
+    let is_idle = |line: &Range<usize>| {
+        tests.iter().chain(&declared).any(|range| range.contains(&line.start))
+    };
     let parts = changed(old, new).into_iter().map(|lines| {
-        let lines = lines.into_iter().filter(|line| !is_test(line));
+        let lines = lines.into_iter().filter(|line| !is_idle(line));
         let mut mutations: Vec<Mutation> = lines.flat_map(|line| of_line(&source, &line)).collect();
         // Mutations of different lines tell more than several in one.
         mutations.sort_by_key(|mutation| mutation.rank);

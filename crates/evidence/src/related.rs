@@ -19,6 +19,12 @@ pub fn unrelated(
     failing.iter().filter(is_unrelated).cloned().collect()
 }
 
+/// Whether a text mentions one of the changed files.
+#[must_use]
+pub fn mentions(text: &str, changed: &[String]) -> bool {
+    changed.iter().filter_map(|path| stem(path)).any(|stem| has_word(text, stem))
+}
+
 /// The part of a test's name that occurs in its file.
 #[must_use]
 pub fn short_name(name: &str) -> &str {
@@ -48,7 +54,7 @@ fn stem(path: &str) -> Option<&str> {
     }
 }
 
-fn has_word(text: &str, word: &str) -> bool {
+pub(crate) fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let letter = |c: char| c.is_alphanumeric() || c == '_';
         let before = text[..at].chars().next_back().is_some_and(letter);

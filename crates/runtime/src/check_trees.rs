@@ -71,7 +71,7 @@ pub(crate) struct CheckTree {
     /// The layers with files of the commit.
     tracked: Vec<PathBuf>,
     /// Whether it begins with kept output.
-    is_warm: bool,
+    pub(crate) is_warm: bool,
 }
 
 impl CheckTrees {

@@ -57,6 +57,8 @@ pub enum SettleError {
     NotAccepted { run: RunId },
     #[error("{path} exists already; the tests of run {run} were not added")]
     Exists { run: RunId, path: String },
+    #[error("{path} is a link; the tests of run {run} were not added")]
+    Link { run: RunId, path: String },
     #[error("run {run} has no changes to accept")]
     Nothing { run: RunId },
     #[error(

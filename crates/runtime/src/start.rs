@@ -182,6 +182,7 @@ impl Bosun {
                 deps.base.clone(),
                 deps.policy.clone(),
             )),
+            control: Arc::default(),
             preparations: Arc::new(Preparations::new(deps)),
             suspend: suspend.clone(),
             hold: watch::Sender::new(false),

@@ -114,6 +114,12 @@ export function words(text) {
 /** Colours of the levels of evidence. */
 export const LEVELS = { proven_by_others: "good", proven: "good", covered: "", unproven: "warn" };
 
+/** A level of evidence for people. */
+export function levelName(name) {
+  const plain = { proven_by_others: "proven by another author's tests", unproven: "not shown by any test" };
+  return plain[name] || words(name);
+}
+
 /** A model's name; a script's is a digest, and long. */
 export function model(name) {
   const text = String(name ?? "");

@@ -69,10 +69,11 @@ function route(of) {
 function forecast(of) {
   const tokens = `${count(of.tokens)} tokens`;
   const more = [of.money ? ` ${tokens}` : "", of.time_ms ? `, about ${took(of.time_ms)}` : ""].join("");
+  const tests = of.tests_tokens ? ` and ${count(of.tests_tokens)} tokens for tests by another author` : "";
   return part(
     "Forecast",
     h("p", {}, h("strong", {}, of.money ? money(of.money) : tokens), h("span", { class: "muted" }, more)),
-    h("p", { class: "faint" }, `A forecast, not a limit, with ${of.reserve_percent} % in reserve.`),
+    h("p", { class: "faint" }, `A forecast, not a limit, with ${of.reserve_percent} % in reserve${tests}.`),
   );
 }
 

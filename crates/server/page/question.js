@@ -128,7 +128,7 @@ export function card(group, ctx, { current = false, within = false } = {}) {
     h(
       "footer",
       { class: "question-foot faint" },
-      entry.rule ? h("span", { class: "mono" }, entry.rule) : null,
+      entry.rule && !entry.escalation ? h("span", { class: "mono" }, entry.rule) : null,
       expiry(entry),
       may ? null : h("span", {}, "Your role is read-only."),
     ),

@@ -1,9 +1,9 @@
-// What a person can do with a run: pause, resume, cancel, accept, discard. Whatever cannot be taken back is confirmed first.
+// What a person can do with a run: pause, resume, cancel, accept, add tests, discard. Whatever cannot be taken back is confirmed first.
 
 import { h } from "./dom.js";
 import { path, post } from "./api.js";
 import { confirm, toast } from "./parts.js";
-import { short } from "./format.js";
+import { cost, plural, short } from "./format.js";
 
 const OVER = ["done", "failed", "refused", "no_go", "cancelled", "out_of_budget"];
 
@@ -19,6 +19,7 @@ function possible(detail, ctx) {
     parked && !over ? ["Resume", "p", () => act(ctx, "resume", {}, "Resumed"), "primary"] : null,
     !over ? ["Cancel", "x", () => cancel(ctx)] : null,
     result ? ["Accept", "a", () => accept(ctx, view), view.status === "done" ? "primary" : ""] : null,
+    mayAddTests(ctx, view) ? ["Add tests", "t", () => addTests(ctx, view)] : null,
     result ? ["Discard", "x", () => discard(ctx, view)] : null,
   ].filter(Boolean);
 }
@@ -83,6 +84,35 @@ async function accept(ctx, view) {
     ],
   });
   if (said) act(ctx, "accept", { author: said.author, merge: said.merge, force: view.status !== "done" }, "Accepted");
+}
+
+/** The tests by another author that a result passed, a line for each task: its files, and what they cost. */
+export function passedTests(view) {
+  const passed = (task) =>
+    task.stage === "finished" && task.evidence && task.evidence.level === "proven_by_others" && task.tests;
+  const tested = view.tasks.filter((task) => passed(task) && task.tests.files.length);
+  return tested.map(({ id, tests: { files, spent } }) => ({ task: id, files, cost: cost(spent.money, spent.tokens) }));
+}
+
+/** Whether there are tests to add, and somebody who may. */
+export function mayAddTests(ctx, view) {
+  const viewer = ctx.app.me && ctx.app.me.role === "viewer";
+  return !viewer && view.settled && view.settled.how === "accepted" && passedTests(view).length > 0;
+}
+
+export async function addTests(ctx, view) {
+  const tests = passedTests(view);
+  const said = await confirm({
+    title: "Add the tests by another author?",
+    action: "Add the tests",
+    body: [
+      `They go onto your own branch in ${view.repository}, as a commit of their own.`,
+      ...tests.map((one) => `${one.files.join(", ")}${one.cost ? ` (${one.cost})` : ""}`),
+    ],
+  });
+  if (!said) return;
+  const added = await ctx.act(post(path(["runs", ctx.params.run, "tests"]), {}));
+  if (added) toast(`${plural(added.files.length, "test file")} on your branch, at ${short(added.commit)}`);
 }
 
 async function discard(ctx, view) {

@@ -214,6 +214,13 @@ fn act_operations() -> Vec<Operation> {
         post("/runs/{run}/accept", "accept", "Take the result", acts::accept)
             .body::<acts::How>()
             .answers::<run::RunDetail>(),
+        post(
+            "/runs/{run}/tests",
+            "add_tests",
+            "Put the tests by another author that an accepted result passed on top of it",
+            acts::add_tests,
+        )
+        .answers::<acts::AddedTests>(),
         post("/runs/{run}/discard", "discard", "Throw the result away", acts::discard)
             .answers::<run::RunDetail>(),
     ]

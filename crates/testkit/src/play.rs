@@ -55,13 +55,13 @@ impl Played {
 
 /// Plays a scenario to its end, including its own power cut if it has one.
 pub async fn play(scenario: &Scenario) -> anyhow::Result<Played> {
-    play_on(Stage::set(scenario).await?).await
+    Box::pin(play_on(Stage::set(scenario).await?)).await
 }
 
 /// The same below a given folder, where a stage always has the same name: repeated plays are identical.
 pub async fn play_below(scenario: &Scenario, folder: &Path) -> anyhow::Result<Played> {
     let stage = tempfile::Builder::new().prefix("stage").rand_bytes(0).tempdir_in(folder)?;
-    play_on(Stage::set_in(scenario, stage).await?).await
+    Box::pin(play_on(Stage::set_in(scenario, stage).await?)).await
 }
 
 async fn play_on(stage: Stage<'_>) -> anyhow::Result<Played> {

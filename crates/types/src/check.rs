@@ -50,10 +50,10 @@ pub struct Against {
     pub changes: Changes,
     /// Patterns for test files: names with `*`, or folders with a slash.
     pub test_files: Vec<String>,
-    /// In a trial with altered expectations: the tests to alter; empty: all.
+    /// In a trial with altered expectations or moved tests: those tests; empty: all.
     pub tests: Vec<String>,
-    /// In a trial with altered expectations or mutants: the check's report on the result, kept as a blob. Tests that it
-    /// does not name are not run by the check.
+    /// In a trial with altered expectations, mutants or moved tests: the check's report on the result, kept as a blob.
+    /// Tests that it does not name are not run by the check.
     pub own: Option<Digest>,
     /// In a trial with altered expectations or mutants: tests that already fail.
     pub failing: Vec<String>,
@@ -67,10 +67,14 @@ pub struct Against {
     pub title: String,
     /// In a trial with mutants: how long its runs may take together.
     pub most_ms: Millis,
-    /// In a trial with mutants: how long the check took on the result.
+    /// In a trial: how long the check took on the result.
     pub took_ms: Millis,
+    /// In a trial: whether test files that it does not need may be left out, to save time.
+    pub narrow: bool,
     /// Tests by other authors to be laid over the tree: the commits that have them, and the files.
     pub others: Vec<(CommitId, Vec<WorkPath>)>,
+    /// On the merged tree: how the check ended on a commit with the same files, so that it need not run again.
+    pub known: Option<Box<CheckEnd>>,
     /// A person's set-up commands for every fresh checkout.
     pub setup: Vec<String>,
 }
@@ -95,6 +99,14 @@ pub enum Subject {
     WithTests,
     /// The run's branch at the time, with this attempt's changes on top.
     Landed(AttemptId),
+}
+
+impl Subject {
+    /// Whether it is a tree that no commit has, made to test a check or a result.
+    #[must_use]
+    pub const fn is_trial(&self) -> bool {
+        matches!(self, Self::Trial { .. } | Self::Without(_) | Self::WithTests)
+    }
 }
 
 impl fmt::Display for Subject {
@@ -142,6 +154,18 @@ pub struct CheckEnd {
     /// On the merged tree: names in the goal that the result lacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
+    /// In a trial with moved tests: how they were moved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<String>,
+    /// Whether it began with nothing that an earlier build left; said of commits, not of trials.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub cold: bool,
+    /// Of a trial: whether it ran without the test files that it does not need.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub narrowed: bool,
+    /// The commit with the same files on which it ran; it was not run again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<CommitId>,
 }
 
 impl CheckEnd {
@@ -159,6 +183,10 @@ impl CheckEnd {
             untried: None,
             ordered: vec![],
             left_out: vec![],
+            moved: vec![],
+            cold: false,
+            narrowed: false,
+            same_as: None,
         }
     }
 

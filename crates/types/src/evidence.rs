@@ -97,6 +97,8 @@ pub enum Trial {
     Altered,
     /// The new code with a fault in one of its changed lines, one after the other. It should fail.
     Mutated,
+    /// The result with its tests in another order, on other lines and in another file. It should pass.
+    Moved,
     /// The base commit with tests by another author. It should fail.
     OthersWithout,
     /// The new code with the tests of its base commit and those by another author. It should pass.
@@ -129,6 +131,7 @@ impl Trial {
             Self::NewTests => "without its code",
             Self::Altered => "with altered tests",
             Self::Mutated => "with faults in it",
+            Self::Moved => "with its tests moved",
             Self::OthersWithout => "without it, with another author's tests",
             Self::Others => "with another author's tests",
             Self::OthersAltered => "with another author's tests, altered",

@@ -187,6 +187,9 @@ pub struct Forecast {
     /// Its basis.
     pub from: ForecastBasis,
     pub tokens: u64,
+    /// Those among them that are for tests by another author.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub tests_tokens: u64,
     /// At the price of the run's model, if known, for three tokens in to one out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub money: Option<Money>,

@@ -66,7 +66,7 @@ impl Event {
             }
             Self::CheckFinished { check, end } => format!("{} {}", on(check), end.says()),
             Self::TaskVerified { attempt, decision, evidence, .. } => {
-                let level = evidence.as_ref().map(|one| format!(", {}", one.level.as_str()));
+                let level = evidence.as_ref().map(|one| format!(", {}", one.level.says()));
                 format!("{attempt} {}{}", rule(decision), level.unwrap_or_default())
             }
             Self::TaskRejected { attempt, fault } => {

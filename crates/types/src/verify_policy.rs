@@ -57,6 +57,22 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
+    /// Whether it is a sign in the lines of a change, which is a note unless the policy asks about it.
+    #[must_use]
+    pub const fn is_sign(self) -> bool {
+        matches!(
+            self,
+            Self::EarlyExit
+                | Self::LooksForRunner
+                | Self::AlwaysEqual
+                | Self::TestLiterals
+                | Self::Stub
+                | Self::WritesTests
+                | Self::WeakTest
+                | Self::ConflictMarkers
+        )
+    }
+
     /// A description, as the rest of a sentence.
     #[must_use]
     pub const fn says(self) -> &'static str {
@@ -89,7 +105,7 @@ pub struct VerifyPolicy {
     pub tests: Vec<String>,
     /// Findings that count as a violation of the task's limits.
     pub violations: Vec<FindingKind>,
-    /// Findings that a person is asked about when everything else passes.
+    /// Findings that a person is asked about when everything else passes. Other signs are notes.
     pub signs: Vec<FindingKind>,
     /// Whether the checks run on the untouched tree before planning.
     pub baseline: bool,

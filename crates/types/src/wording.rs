@@ -11,7 +11,7 @@ pub struct Wording(u32);
 
 impl Wording {
     /// Raised once for each release in which a recorded sentence changed.
-    pub const CURRENT: Self = Self(3);
+    pub const CURRENT: Self = Self(4);
 
     /// Whether an audited run of this version passes the whole request to its agents, with answers and attachments.
     #[must_use]
@@ -23,6 +23,12 @@ impl Wording {
     #[must_use]
     pub const fn waits_for_budget(self) -> bool {
         self.0 >= 3
+    }
+
+    /// Whether tests by another author are tried before the trials that they make needless.
+    #[must_use]
+    pub const fn tries_others_first(self) -> bool {
+        self.0 >= 4
     }
 }
 

@@ -80,6 +80,10 @@ fn tried(trial: Trial, end: &CheckEnd) -> (bool, &'static str) {
         }
         (Trial::Mutated, _) if noticed => (true, "notices faults in the changed lines"),
         (Trial::Mutated, _) => (false, "does not notice faults in all changed lines"),
+        (Trial::Moved, _) if end.tests.as_ref().is_none_or(|tests| tests.lost.is_empty()) => {
+            (true, "passes with its tests moved")
+        }
+        (Trial::Moved, _) => (false, "fails with its tests moved"),
     }
 }
 

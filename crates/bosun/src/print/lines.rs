@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use owo_colors::OwoColorize as _;
 use types::{
     AttemptId, AttemptResult, CallId, CallOutcome, CheckId, Envelope, Event, IsolationLevel,
-    MergeEnd, Plan, Recovered, Scorecard, Subject, TIMED_OUT, Task, TaskId, count, one_line,
+    MergeEnd, Plan, Recovered, Scorecard, TIMED_OUT, Task, TaskId, count, one_line,
 };
 
 use super::{bad_mark, blocked_word, checks, question, row};
@@ -70,12 +70,7 @@ impl Teller {
 /// The start of a check, for output without a live view; `None` for trials, which are many and often short.
 pub(crate) fn check_begun(line: &Envelope) -> Option<String> {
     match &line.event {
-        Event::CheckStarted { check, what, .. }
-            if !matches!(
-                check.on,
-                Subject::Trial { .. } | Subject::Without(_) | Subject::WithTests
-            ) =>
-        {
+        Event::CheckStarted { check, what, .. } if !check.on.is_trial() => {
             let name = one_line(&what.name, 40);
             Some(row(&check.on.to_string(), &format!("check {name} started")))
         }
@@ -250,6 +245,8 @@ fn of_attempt(event: &Event) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use types::Subject;
+
     use super::*;
 
     #[test]

@@ -12,6 +12,7 @@ pub(crate) fn shown(run: &RunId, asked: &QuestionView, now: Timestamp, whole: bo
     let mut text = format!("{run} #{}", asked.id);
     if let Some(terms) = &asked.terms {
         let kind = terms.escalation.map_or_else(|| terms.kind.as_str(), |sort| sort.as_str());
+        let kind = kind.replace('_', " ");
         let _ = write!(text, "  {kind}, {}", severity(terms.severity));
     }
     let _ = writeln!(text, ", asked {} ago", age(now.since(asked.asked)));

@@ -246,9 +246,12 @@ pub(crate) fn forecast(view: &RunView) -> String {
 fn figures(forecast: &Forecast) -> String {
     let money = priced(forecast.money);
     let time = forecast.time_ms.map(|time| format!(", {time}")).unwrap_or_default();
-    let (tokens, from, reserve) =
-        (forecast.tokens, forecast.from.as_str(), forecast.reserve_percent);
-    format!("{tokens} tokens{money}{time}, from {from}, including {reserve} % reserve")
+    let (from, reserve) = (forecast.from.as_str(), forecast.reserve_percent);
+    let tests = Some(forecast.tests_tokens).filter(|tests| *tests > 0);
+    let tests = tests.map(|tests| format!("{tests} tokens for tests by another author and "));
+    let tests = tests.unwrap_or_default();
+    let tokens = forecast.tokens;
+    format!("{tokens} tokens{money}{time}, from {from}, including {tests}{reserve} % reserve")
 }
 
 /// A gate with its score.

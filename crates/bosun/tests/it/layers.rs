@@ -64,6 +64,12 @@ fn compiled(told: &Told) -> Vec<(String, Vec<String>)> {
     .collect()
 }
 
+/// The commit whose check counts for the merged one, which has the same files.
+fn taken_over(told: &Told) -> Value {
+    let ends = told.events("check.finished");
+    ends.last().expect("a check")["end"]["same_as"].clone()
+}
+
 #[test]
 fn a_check_builds_on_what_the_untouched_tree_left_and_the_last_one_from_nothing() {
     let place = Place::new();
@@ -78,6 +84,7 @@ fn a_check_builds_on_what_the_untouched_tree_left_and_the_last_one_from_nothing(
         (&ALL.map(str::to_owned)[..], &ALL.map(str::to_owned)[..])
     );
     assert_eq!(first.1, ["compiled src/b.txt"]);
+    assert_eq!(taken_over(&told), Value::Null, "the last one is run");
     // All checks and trials see the same path, which tells nothing about them.
     let paths: Vec<String> = told
         .outputs()
@@ -161,14 +168,29 @@ fn a_check_that_works_only_in_a_fresh_checkout_gets_one() {
 }
 
 #[test]
-fn output_of_a_quick_build_is_not_kept() {
+fn output_of_a_quick_build_is_not_kept_and_the_same_files_are_checked_once() {
     let place = Place::new();
     let (repo, script) = repository(&place, &FILES, &coder("", "src/b.txt", "hello\n"));
     let told = Told::of(&place, &run(&repo, &script, GOAL));
     assert_eq!(told.status(), "done", "{}", told.said);
+    let ends = told.events("check.finished");
+    assert!(ends[1]["end"]["cold"] == true && taken_over(&told).is_string(), "{ends:?}");
     let compiled = compiled(&told);
     // A trial that cannot be made has no lines.
     assert!(compiled.iter().all(|(_, lines)| [0, 3].contains(&lines.len())), "{compiled:?}");
+}
+
+#[test]
+fn compiled_python_is_not_kept() {
+    let place = Place::new();
+    let test = "[ -e __pycache__/a.pyc ] && echo compiled before\nmkdir -p __pycache__\n\
+                touch __pycache__/a.pyc\ngrep -q -e hello -e two src/b.txt\n";
+    let files = [(".gitignore", "__pycache__/\n"), ("src/b.txt", "two\n"), ("test.sh", test)];
+    let (repo, script) = built(&place, &files, "", &coder("", "src/b.txt", "hello\n"));
+    let told = Told::of(&place, &run(&repo, &script, GOAL));
+    let compiled = compiled(&told);
+    assert!(compiled.len() > 1, "{}", told.said);
+    assert!(compiled.iter().all(|(_, lines)| lines.is_empty()), "{compiled:?}");
 }
 
 /// Kills a run as soon as it has written such a line; returns its id.

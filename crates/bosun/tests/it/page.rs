@@ -7,6 +7,7 @@ use testkit::browser::Browser;
 use crate::binary::Place;
 use crate::looked::{Looked, can_be_had};
 use crate::served::{ASKS, GOAL, PROJECT, Served, TWO_TASKS, held, repository};
+use crate::settle::{TESTED, TESTED_GOAL, runs_a_folder_of_tests};
 
 /// Path of a page about a run.
 fn of(run: &str, part: &str) -> String {
@@ -140,6 +141,41 @@ async fn a_comment_on_a_line_of_the_diff_becomes_a_run_that_follows() {
     looked.sees("Say hello to the world").await;
     looked.is_quiet();
     assert_eq!(ann.get("/runs").await["items"].as_array().map(Vec::len), Some(2));
+}
+
+#[tokio::test]
+async fn the_tests_that_a_result_passed_are_added_on_the_page_once_it_is_accepted() {
+    let place = Place::new();
+    let repo = repository(&place, PROJECT);
+    runs_a_folder_of_tests(&place, &repo);
+    let served = Served::start(&place);
+    let ann = served.admin(&place);
+    let run = ann.done(TESTED_GOAL, TESTED).await;
+    let tests = format!("/runs/{run}/tests");
+    let refused = ann.try_post(&tests, &json!({})).await;
+    assert_eq!(refused.status, 409, "the result is not accepted yet");
+    let test = repo.join("tests/acceptance_greet.sh");
+    if can_be_had() {
+        let looked = Looked::by_link(&served).await;
+        looked.go(&of(&run, "/review")).await;
+        looked.sees("Tests by another author").await;
+        looked.sees("tests/acceptance_greet.sh").await;
+        looked.sees("once the result is accepted").await;
+        ann.post(&format!("/runs/{run}/accept"), &json!({})).await;
+        assert!(!test.exists(), "they are not part of the result");
+        looked.page.reload().await.expect("the same page");
+        looked.click_on("Add them to your branch").await;
+        looked.until("document.querySelector('dialog[open]')").await;
+        looked.click("dialog[open] button.primary, dialog[open] button[type=submit]").await;
+        looked.sees("1 test file on your branch").await;
+        looked.is_quiet();
+        assert!(test.exists());
+    } else {
+        ann.post(&format!("/runs/{run}/accept"), &json!({})).await;
+    }
+    let added = ann.post(&tests, &json!({})).await;
+    assert_eq!(added["files"], json!(["tests/acceptance_greet.sh"]), "{added}");
+    assert!(test.exists());
 }
 
 #[tokio::test]

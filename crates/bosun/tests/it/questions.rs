@@ -42,9 +42,14 @@ fn what_waits_is_listed_with_its_choices_and_a_command_that_answers_it() {
     let id = asking(&place);
     let (code, said) = says(&place, &["questions"]);
     assert_eq!(code, 0, "{said}");
-    for text in
-        ["no-go after monitoring", "1 again", "2 retry [words]", "3 drop", "4 stop", "(suggested)"]
-    {
+    for text in [
+        "the result is not good enough",
+        "1 again",
+        "2 retry [words]",
+        "3 drop",
+        "4 stop",
+        "(suggested)",
+    ] {
         assert!(said.contains(text), "{text} is missing in {said}");
     }
     let (_, said) = says(&place, &["questions", "--json"]);
@@ -58,7 +63,7 @@ fn what_waits_is_listed_with_its_choices_and_a_command_that_answers_it() {
     assert!(said.contains(&format!("answer {id} 0")), "{said}");
     let (code, said) = says(&place, &["accept", &id]);
     assert_eq!(code, 2, "{said}");
-    assert!(said.contains("is waiting for an answer to question #0 (no-go after"), "{said}");
+    assert!(said.contains("is waiting for an answer to question #0 (the result is"), "{said}");
     assert!(
         said.contains(&format!("`bosun answer {id} 0 …`")) && !said.contains("resume"),
         "{said}"

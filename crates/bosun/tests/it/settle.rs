@@ -1,6 +1,6 @@
 //! Accepting a result onto the user's branch, or discarding it, with the real binary; before that, nothing is touched.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -239,7 +239,7 @@ fn the_newest_result_of_this_repository_is_taken() {
 }
 
 /// A planner, a coder whose change no test of its own shows, and somebody who tests it.
-const TESTED: &str = r#"
+pub(crate) const TESTED: &str = r#"
 [[attempt]]
 role = "planner"
 [[attempt.reply]]
@@ -258,17 +258,41 @@ call = { tool = "write_file", path = "tests/acceptance_greet.sh", content = "[ \
 submit = { summary = "One test.", tests = [{ name = "tests/acceptance_greet.sh", expects = "greet.sh Ada prints hello Ada" }] }
 "#;
 
-#[test]
-fn tests_by_another_author_are_added_once_the_result_is_accepted() {
-    let place = Place::new();
-    let (repo, script) = repository(&place, TESTED);
+pub(crate) const TESTED_GOAL: &str = "Let greet.sh Ada print hello Ada";
+
+/// Makes the check of a repository run every test in a folder, as `TESTED` needs it.
+pub(crate) fn runs_a_folder_of_tests(place: &Place, repo: &Path) {
     std::fs::create_dir(repo.join("tests")).expect("a folder");
     std::fs::write(repo.join("tests/one.sh"), "[ 1 = 1 ]\n").expect("a file");
     let all = "for test in tests/*.sh; do sh \"$test\" || exit 1; done\n";
     std::fs::write(repo.join("test.sh"), all).expect("a file");
-    place.git(&repo, &["add", "--all"]);
-    place.git(&repo, &["commit", "--quiet", "--message=Tests"]);
-    let mut args = run(&repo, &script, "Let greet.sh Ada print hello Ada");
+    place.git(repo, &["add", "--all"]);
+    place.git(repo, &["commit", "--quiet", "--message=Tests"]);
+}
+
+/// What a link leads to was never tested.
+#[test]
+fn a_link_among_tests_by_another_author_is_not_added() {
+    let place = Place::new();
+    let write = "call = { tool = \"write_file\", path = \"tests/acceptance_greet.sh\"";
+    let link = "call = { tool = \"shell\", command = \"ln -s one.sh tests/linked.sh\" }\n\
+                [[attempt.reply]]\n";
+    let (repo, script) = repository(&place, &TESTED.replace(write, &format!("{link}{write}")));
+    runs_a_folder_of_tests(&place, &repo);
+    let output = place.run(&run(&repo, &script, TESTED_GOAL));
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+    let (code, said) = says(&place, &["accept", "--tests", "newest"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("tests/linked.sh is a link"), "{said}");
+    assert!(!repo.join("tests/acceptance_greet.sh").exists(), "nothing of them is added");
+}
+
+#[test]
+fn tests_by_another_author_are_added_once_the_result_is_accepted() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, TESTED);
+    runs_a_folder_of_tests(&place, &repo);
+    let mut args = run(&repo, &script, TESTED_GOAL);
     args.push("--json");
     let output = place.run(&args);
     assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));

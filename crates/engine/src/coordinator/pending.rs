@@ -2,7 +2,8 @@
 //! log.
 
 use types::{
-    Against, AttemptId, Check, CheckId, Effect, EffectId, Subject, TaskId, TimerId, Timestamp,
+    Against, AttemptId, Check, CheckEnd, CheckId, Cold, Effect, EffectId, Subject, TaskId, TimerId,
+    Timestamp,
 };
 
 use crate::InFlight;
@@ -160,6 +161,16 @@ fn open_check(run: &Run, on: Subject, index: u32, check: &CheckState) -> Option<
     })
 }
 
+/// How a check ended on the files of the branch, if it passed as it would now: built from nothing, where the policy wants
+/// that of the merged tree. A hidden check sees other files than a check of the same command.
+fn known(run: &Run, what: &Check) -> Option<Box<CheckEnd>> {
+    let end = run.check_results().end(run.head(), &what.command)?;
+    let as_now = end.cold || run.policy().verify.cold == Cold::Never;
+    let same_as = end.same_as.clone().unwrap_or_else(|| run.head().clone());
+    (end.passed() && as_now && !what.hidden)
+        .then(|| Box::new(CheckEnd { same_as: Some(same_as), ..end.clone() }))
+}
+
 /// The comparison data of a check or trial.
 fn against(run: &Run, on: &Subject, what: &Check, index: u32) -> Against {
     let of_task = |task: &TaskId| {
@@ -190,6 +201,7 @@ fn against(run: &Run, on: &Subject, what: &Check, index: u32) -> Against {
                     Subject::WithTests => run.passed_tests(),
                     _ => vec![],
                 },
+                known: (*on == Subject::Merged).then(|| known(run, what)).flatten(),
                 ..Against::default()
             }
         }

@@ -124,7 +124,7 @@ fn conditional(blocked: &GateView) -> bool {
 fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
     let phase = blocked.phase;
     let mut choices = vec![if conditional(blocked) {
-        Choice::new(GO, "accept the open points after your own review, and continue")
+        Choice::new(GO, "accept the result as it is, after your own review")
     } else {
         Choice::new(AGAIN, "evaluate the gate again after fixing the problem")
     }];
@@ -136,7 +136,7 @@ fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
     let again = match phase {
         Phase::Planning => Some("create a new plan"),
         Phase::Execution => Some("retry the tasks that did not finish"),
-        Phase::Monitoring => Some("fix the problems on top of the merged result"),
+        Phase::Monitoring => Some("one more attempt, which adds what is missing to the result"),
         Phase::Initiation | Phase::Closure => None,
     };
     if phase == Phase::Planning && card::risks(run).next().is_some() {
@@ -158,7 +158,8 @@ fn ask(run: &Run, blocked: &GateView, now: Timestamp) -> Event {
     let opening = match phase {
         Phase::Planning if conditional(blocked) => "the plan has open points".to_owned(),
         _ if conditional(blocked) => "the result has open points".to_owned(),
-        _ => format!("no-go after {}", phase.as_str()),
+        Phase::Monitoring => "the result is not good enough".to_owned(),
+        _ => format!("the {} phase cannot be completed", phase.as_str()),
     };
     let text = format!("{opening}: {why}. How should the run continue?");
     question::ask(run, (text, blocked.decision.clone()), None, Some(terms), now)

@@ -6,7 +6,7 @@
 use serde_json::Value;
 use types::{
     Artifact, AttemptId, Changes, CommitId, Decision, Event, Fault, FaultClass, Millis, RoleId,
-    RuleId, Scope, TaskId, Tester, Timestamp,
+    RuleId, Scope, TaskId, Timestamp,
 };
 
 use crate::stages::schedule;
@@ -30,20 +30,6 @@ pub(crate) enum Standing {
     /// There are none, and why.
     Failed(String),
     Written,
-}
-
-/// Whether a result is tested by another author. Tests that the coder wrote or could read show only that they agree with
-/// its code.
-pub(crate) fn is_wanted(run: &Run, changes_code: bool) -> bool {
-    let verify = &run.policy().verify;
-    let has_tester = run.survey().is_some_and(|survey| survey.has_tester);
-    has_tester
-        && verify.evidence_decides()
-        && match verify.tester {
-            Tester::Never => false,
-            Tester::Auto => changes_code && !run.check_results().has_hidden(),
-            Tester::Always => true,
-        }
 }
 
 pub(crate) fn standing(run: &Run, task: &TaskId) -> Standing {

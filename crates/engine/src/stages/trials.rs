@@ -7,6 +7,7 @@ mod doubt;
 mod ends;
 #[cfg(test)]
 mod evading_tests;
+mod moved;
 mod mutants;
 #[cfg(test)]
 mod order_tests;
@@ -26,9 +27,11 @@ pub(crate) use compare::{DID_NOT_PASS, complaint, report_of};
 use compare::{has_tests, is_reported, keeps, turned, unreported};
 pub(crate) use doubt::{Next, listed};
 use doubt::{
-    Tried, cannot_fail, excuses, fails_anew, gone, no_report, old_tests_fail, rewrites, signs,
+    Tried, cannot_fail, excuses, fails_anew, gone, no_report, noted, notes, old_tests_fail,
+    rewrites, sentences, signs,
 };
-use ends::{is_unread, is_untried, ordered, timed_out, trial};
+use ends::{goal_changes, is_unread, is_untried, ordered, timed_out, trial};
+pub(crate) use others::{OTHERS, seen_with_others};
 pub(crate) use shape::Shape;
 pub(crate) use whole::{broken_together, to_take_out, to_try_with_tests, unproven_tasks};
 
@@ -36,6 +39,20 @@ pub(crate) use whole::{broken_together, to_take_out, to_try_with_tests, unproven
 const MOST_CHECKS: usize = 2;
 
 pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
+    let findings = task_state.last.as_ref().map(|last| last.findings.0.as_slice());
+    let notes = notes(run, findings.unwrap_or_default());
+    match judged(run, task, task_state) {
+        Next::Weighed(mut weighed) => {
+            let said = sentences(&notes);
+            weighed.because.splice(0..0, said.into_iter().map(|one| format!("to look at: {one}")));
+            Next::Weighed(weighed)
+        }
+        Next::Doubt(fault, check) => Next::Doubt(noted(fault, &notes), check),
+        next @ (Next::Wait | Next::Try(..) | Next::Tests(_)) => next,
+    }
+}
+
+fn judged(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
     let Some(last) = &task_state.last else {
         return Next::Weighed(unproven("no attempt is recorded"));
     };
@@ -51,39 +68,64 @@ pub(crate) fn next(run: &Run, task: &TaskId, task_state: &TaskState) -> Next {
     let mut tried = tried(run, task_state);
     tried.truncate(MOST_CHECKS);
     let mut because = Vec::new();
-    let mut level = None;
-    for one in &tried {
-        if let Some(doubt) = rewrites(one) {
-            return one.doubted(doubt);
+    let by_others = match others::first(run, task, task_state, (&shape, &tried), &mut because) {
+        Ok(index) => index,
+        Err(next) => return next,
+    };
+    let level = match of_checks(run, task_state, (&shape, &tried, by_others), &mut because) {
+        Ok(None) if shape.code => {
+            return Next::Weighed(unproven("no project check passed on it alone"));
         }
-        match of_check(run, task_state, &shape, one, &mut because) {
-            Ok(_) if timed_out(run, task_state, one) => {
-                because.push(format!("{} did not end in time in a trial", one.what.name));
-                level = level.max(Some(Level::Unproven));
-            }
-            Ok(shown) => level = level.max(Some(shown)),
-            Err(next) => return next,
+        Ok(level) => level.unwrap_or(Level::Covered),
+        Err(next) => return next,
+    };
+    if level == Level::ProvenByOthers {
+        return Next::Weighed(Weighed { level, because });
+    }
+    let level = match others::shown(run, task, task_state, (&shape, &tried), level, &mut because) {
+        Ok(level) => level,
+        Err(next) => return next,
+    };
+    match moved::stands(run, task_state, (&shape, &tried), level) {
+        Some(next) => next,
+        None => Next::Weighed(Weighed { level, because }),
+    }
+}
+
+/// The level that the checks show, without the trials of the one by which tests of another author prove the change;
+/// `None` without a check.
+fn of_checks(
+    run: &Run,
+    task_state: &TaskState,
+    (shape, tried, by_others): (&Shape, &[Tried<'_>], Option<usize>),
+    because: &mut Vec<String>,
+) -> Result<Option<Level>, Next> {
+    let mut level = None;
+    for one in tried {
+        if let Some(doubt) = rewrites(one) {
+            return Err(one.doubted(doubt));
+        }
+        let shown = match by_others {
+            Some(index) if index == one.index => Level::ProvenByOthers,
+            _ => of_check(run, task_state, shape, one, because)?,
+        };
+        if timed_out(run, task_state, one) && shown != Level::ProvenByOthers {
+            because.push(format!("{} did not end in time in a trial", one.what.name));
+            level = level.max(Some(Level::Unproven));
+        } else {
+            level = level.max(Some(shown));
         }
     }
-    let level = match level {
-        None if !shape.code => Level::Covered,
-        None => return Next::Weighed(unproven("no project check passed on it alone")),
+    Ok(match level {
         Some(Level::Unproven) if !shape.code => {
             because.push("it changes no code".to_owned());
-            Level::Covered
+            Some(Level::Covered)
         }
         Some(Level::Unproven) if mutants::count_here(run) => {
-            match mutants::keeps(run, task_state, &tried, &mut because) {
-                Ok(level) => level,
-                Err(next) => return next,
-            }
+            Some(mutants::keeps(run, task_state, tried, because)?)
         }
-        Some(level) => level,
-    };
-    match others::shown(run, task, task_state, (&shape, &tried), level, &mut because) {
-        Ok(level) => Next::Weighed(Weighed { level, because }),
-        Err(next) => next,
-    }
+        level => level,
+    })
 }
 
 pub(crate) fn unproven(why: &str) -> Weighed {
@@ -218,9 +260,9 @@ fn with_old_tests<'a>(
         return Ok(one.now);
     }
     let end = trial(run, task_state, Trial::BaseTests, one)?;
-    let ordered = ordered(task_state, one);
+    let ordered = ordered(task_state, one, Trial::BaseTests);
     if !ordered.is_empty() {
-        because.push(format!("the goal changes tests: {}", ordered.join("; ")));
+        because.push(goal_changes(ordered));
     }
     match end {
         Some(end) if !keeps(end, one.now) => Err(one.doubted(old_tests_fail(one, end))),
@@ -286,7 +328,8 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
             && end.is_some_and(|end| end.untried.is_none() && !run.timed_out(end))
             && end.is_some_and(|end| turned(before(run, task_state, what), end))
     });
-    let alters = matches!(trial, Trial::Altered | Trial::Mutated);
+    let alters = matches!(trial, Trial::Altered | Trial::Mutated | Trial::Moved);
+    let of_won = trial == Trial::Moved || trial == Trial::Altered && !base_tests;
     let task = run.planned(&attempt.task);
     let title = task.map(|task| task.title.as_str()).unwrap_or_default();
     types::Against {
@@ -294,11 +337,12 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
         named: named(run, task_state),
         title: title.to_owned(),
         failing,
-        tests: won.filter(|_| trial == Trial::Altered && !base_tests).unwrap_or_default(),
+        tests: won.filter(|_| of_won).unwrap_or_default(),
         base_tests,
         own: tests.and_then(|tests| Some(tests.all?.digest)).filter(|_| alters),
         most_ms: now.map_or(Millis(0), |now| ends::left(run, task_state, now)),
         took_ms: now.map_or(Millis(0), |now| now.elapsed_ms),
+        narrow: now.is_some_and(ends::is_long),
         others: run.held_back(&attempt.task).filter(|_| trial.is_of_others()).into_iter().collect(),
         ..compared(run, task_state, what)
     }
@@ -306,8 +350,7 @@ pub(crate) fn against(run: &Run, attempt: &AttemptId, trial: Trial, index: u32) 
 
 /// The changed files whose change a person ordered in an answer.
 fn named(run: &Run, task_state: &TaskState) -> Vec<WorkPath> {
-    let changes = task_state.last.as_ref().map(|last| last.changes.0.as_slice());
-    let paths = changes.unwrap_or_default().iter().map(|change| &change.path);
+    let paths = task_state.last_changes().0.iter().map(|change| &change.path);
     paths.filter(|path| run.questions().iter().any(|one| one.orders(path))).cloned().collect()
 }
 
@@ -318,7 +361,7 @@ fn before<'a>(run: &'a Run, task_state: &TaskState, what: &Check) -> Option<&'a 
 /// The comparison data of a plain check of an attempt.
 pub(crate) fn compared(run: &Run, task_state: &TaskState, what: &Check) -> types::Against {
     let report = before(run, task_state, what).and_then(report_of);
-    let changes = task_state.last.as_ref().map(|last| last.changes.clone()).unwrap_or_default();
+    let changes = task_state.last_changes().clone();
     let test_files = run.test_files();
     types::Against {
         base: task_state.base.clone(),

@@ -136,8 +136,9 @@ impl CheckResults {
     /// Records that two commits have the same files, so that results of one apply to both.
     pub(super) fn same_files(&mut self, known: &CommitId, other: &CommitId) {
         let of_known = self.ends.iter().filter(|((commit, _), _)| commit == known);
+        let same = |end: &CheckEnd| CheckEnd { same_as: Some(known.clone()), ..end.clone() };
         let copies: Vec<((CommitId, String), CheckEnd)> = of_known
-            .map(|((_, command), end)| ((other.clone(), command.clone()), end.clone()))
+            .map(|((_, command), end)| ((other.clone(), command.clone()), same(end)))
             .collect();
         self.ends.extend(copies);
     }

@@ -72,10 +72,7 @@ pub(super) fn finish_check(run: &mut Run, check: &CheckId, end: &CheckEnd) {
         Subject::Without(task) => finish(run.check_results.without.get_mut(task)),
         Subject::WithTests => finish(run.check_results.with_tests.as_mut()),
     }
-    // Trials run on trees that no commit has.
-    let plain =
-        !matches!(check.on, Subject::Trial { .. } | Subject::Without(_) | Subject::WithTests);
-    if let Some(state) = ended.filter(|_| plain && !run.timed_out(end)) {
+    if let Some(state) = ended.filter(|_| !check.on.is_trial() && !run.timed_out(end)) {
         run.check_results.ended(&state);
     }
 }
@@ -176,8 +173,8 @@ pub(super) fn finish_merge(run: &mut Run, task: &TaskId, end: MergeEnd, fault: O
             }
             run.tip = Some(commit.clone());
             change(run, task, |task_state| {
-                let last = task_state.last.as_ref().map(|last| last.changes.clone());
-                task_state.merged.push(last.unwrap_or_default());
+                let changes = task_state.last_changes().clone();
+                task_state.merged.push(changes);
                 task_state.stage = TaskStatus::Landed { commit, before };
             });
         }

@@ -2,7 +2,9 @@
 //! state of its own. When they are wanted, and what follows from them, is decided in `stages`.
 
 use evidence::files::{FileKind, kind};
-use types::{ChangeKind, Changes, CommitId, Level, TaskId, TestsView, WorkPath};
+use types::{
+    Artifact, ChangeKind, Changes, CommitId, Level, Task, TaskId, Tester, TestsView, WorkPath,
+};
 
 use super::task_state::{Last, TaskState, TaskStatus};
 use super::{Run, current};
@@ -24,6 +26,30 @@ impl Run {
         let TaskStatus::Verified { commit } = &task_state.stage else { return None };
         let changes = &task_state.last.as_ref()?.changes;
         Some((commit.clone(), self.new_tests(changes)))
+    }
+
+    /// Whether results with or without changed code are tested by another author. Tests that the coder wrote or could
+    /// read show only that they agree with its code.
+    pub(crate) fn wants_tests(&self, changes_code: bool) -> bool {
+        let verify = &self.policy().verify;
+        let has_tester = self.survey().is_some_and(|survey| survey.has_tester);
+        has_tester
+            && verify.evidence_decides()
+            && match verify.tester {
+                Tester::Never => false,
+                Tester::Auto => changes_code && !self.check_results().has_hidden(),
+                Tester::Always => true,
+            }
+    }
+
+    /// Whether tests by another author are to be expected for a planned task.
+    pub(crate) fn expects_tests(&self, task: &Task) -> bool {
+        let tests = self.test_files();
+        let is_code = |artifact: &Artifact| {
+            artifact.whole_folder || kind(artifact.path.as_str(), &tests) == FileKind::Code
+        };
+        let changes_code = task.artifacts.iter().any(is_code);
+        self.wants_tests(changes_code) && self.tests_of(&task.id).is_some()
     }
 
     /// The new files that are tests, and neither configuration nor data.

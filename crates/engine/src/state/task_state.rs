@@ -174,6 +174,12 @@ pub(crate) struct TrialState {
 }
 
 impl TaskState {
+    /// The changes of its last attempt.
+    pub(crate) fn last_changes(&self) -> &Changes {
+        const NONE: &Changes = &Changes(Vec::new());
+        self.last.as_ref().map_or(NONE, |last| &last.changes)
+    }
+
     /// Whether its evidence shows nothing.
     pub(crate) fn is_unproven(&self) -> bool {
         self.evidence.as_ref().is_some_and(|weighed| weighed.level == Level::Unproven)

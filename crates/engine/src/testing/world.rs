@@ -246,7 +246,10 @@ impl Outside for World {
                     }
                     Subject::Base | Subject::Without(_) => false,
                     Subject::Trial { trial, .. } => {
-                        matches!(trial, types::Trial::BaseTests | types::Trial::Others)
+                        matches!(
+                            trial,
+                            types::Trial::BaseTests | types::Trial::Moved | types::Trial::Others
+                        )
                     }
                     Subject::Attempt(attempt) => match self.fate(attempt) {
                         Fate::CheckBreaks => {

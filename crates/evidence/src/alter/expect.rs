@@ -24,13 +24,17 @@ pub(super) fn expectation(source: &Source<'_>, range: Range<usize>) -> Option<Ed
 }
 
 /// The arguments of the call at the start of a statement.
-fn call(source: &Source<'_>, range: &Range<usize>, head: &Pattern) -> Option<Vec<Range<usize>>> {
+pub(super) fn call(
+    source: &Source<'_>,
+    range: &Range<usize>,
+    head: &Pattern,
+) -> Option<Vec<Range<usize>>> {
     let found = head.find(&source.bare[range.clone()])?;
     source.arguments(range.start + found.end() - 1)
 }
 
 /// Another literal on the side that has one; `None` if both do.
-fn either(source: &Source<'_>, one: Range<usize>, two: Range<usize>) -> Option<Edit> {
+pub(super) fn either(source: &Source<'_>, one: Range<usize>, two: Range<usize>) -> Option<Edit> {
     match (other(source, one), other(source, two)) {
         (Some(edit), None) | (None, Some(edit)) => Some(edit),
         _ => None,
@@ -46,7 +50,12 @@ fn words_at(source: &Source<'_>, range: &Range<usize>, words: &[&str]) -> bool {
 }
 
 /// The two sides of the only comparison with this operator, if nothing else decides.
-fn sides(source: &Source<'_>, range: &Range<usize>, sign: &str, barred: &[&str]) -> Option<Edit> {
+pub(super) fn sides(
+    source: &Source<'_>,
+    range: &Range<usize>,
+    sign: &str,
+    barred: &[&str],
+) -> Option<Edit> {
     let found = source.top_level(range.clone(), sign);
     if found.len() != 1 || words_at(source, range, barred) {
         return None;
@@ -57,7 +66,7 @@ fn sides(source: &Source<'_>, range: &Range<usize>, sign: &str, barred: &[&str])
 }
 
 /// A negated condition.
-fn negated(source: &Source<'_>, range: Range<usize>, not: &str) -> Edit {
+pub(super) fn negated(source: &Source<'_>, range: Range<usize>, not: &str) -> Edit {
     let with = format!("{not}({})", &source.text[range.clone()]);
     Edit { at: range, with, telling: false }
 }

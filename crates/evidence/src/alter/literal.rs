@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::edit::{Altered, Edit};
+use super::edit::{Altered, Edit, applied};
 use crate::pattern::pattern;
-use crate::source::{Language, Source};
+use crate::source::{Language, Source, line_range};
 
 /// Words that build a value from literals without changing it.
 const MAKERS: &[&str] = &[
@@ -179,19 +179,47 @@ fn composite(source: &Source<'_>, range: Range<usize>) -> Option<Edit> {
     Some(Edit { at: first, with, telling: true })
 }
 
-/// An expected document with its first line altered.
+/// An expected document with its first telling line altered, or a table of cases with another expected value.
 pub(super) fn altered_document(path: &str, text: &str) -> Option<Altered> {
     let known = pattern!(
-        r"(?i)(?:^|/)(?:approved|approvals|expected|golden|goldens|snapshots|__snapshots__)/|\.(?:golden|approved|expected)(?:\.\w+)?$"
+        r"(?i)(?:^|/)(?:approved|approvals|expected|golden|goldens|snapshots|__snapshots__)/|\.(?:golden|approved|expected|snap)(?:\.\w+)?$"
     );
-    let line =
-        text.lines().find(|line| !line.trim().is_empty()).filter(|_| known.is_match(path))?;
-    let at = line.as_ptr() as usize - text.as_ptr() as usize;
-    let number = text[..at].matches('\n').count() + 1;
+    let heads = |line: &str| line.is_empty() || line.starts_with("//") || line.starts_with("---");
+    let edit = match known.is_match(path) {
+        true => {
+            let line = text.lines().find(|line| !heads(line.trim()))?;
+            let at = line.as_ptr() as usize - text.as_ptr() as usize;
+            Edit { at: at..at, with: "z".to_owned(), telling: true }
+        }
+        false => expected_value(path, text)?,
+    };
+    let line = line_range(text, edit.at.start);
+    let number = text[..line.start].matches('\n').count() + 1;
     Some(Altered {
-        text: format!("{}z{}", &text[..at], &text[at..]),
         tests: Vec::new(),
-        lines: vec![(u32::try_from(number).unwrap_or(u32::MAX), line.trim().to_owned())],
+        lines: vec![(u32::try_from(number).unwrap_or(u32::MAX), text[line].trim().to_owned())],
         planted: None,
+        text: applied(text, vec![edit])?,
     })
+}
+
+/// Another value for the last key that says that it is expected, in data of tests.
+fn expected_value(path: &str, text: &str) -> Option<Edit> {
+    let of_tests = pattern!(
+        r"(?i)(?:^|/)(?:tests?|testdata|test_data|fixtures|__fixtures__|__tests__|spec|cases)/.*\.(?:json|ya?ml|toml)$|(?:^|/)\w*cases\.(?:json|ya?ml|toml)$"
+    );
+    let key = pattern!(
+        r#"(?m)(?:^|[\s{,-])["']?(?:want|wanted|expect|expected|output|result)["']?\s*[:=]\s*(?P<v>"(?:[^"\\\n]|\\.)*"|-?\d[\d.]*|true|false)\s*(?:[,}#]|$)"#
+    );
+    if !of_tests.is_match(path) {
+        return None;
+    }
+    let value = key.captures_iter(text).filter_map(|found| found.name("v")).last()?;
+    let with = match value.as_str() {
+        "true" => "false".to_owned(),
+        "false" => "true".to_owned(),
+        string if string.starts_with('"') => format!("\"z{}", &string[1..]),
+        number => other_number(number)?,
+    };
+    Some(Edit { at: value.range(), with, telling: true })
 }

@@ -14,7 +14,7 @@ fn changed(path: &str, text: &str, names: &[&str]) -> (Vec<String>, Vec<String>,
     (lines.map(|line| line.trim().to_owned()).collect(), found.tests, found.planted)
 }
 
-fn one(path: &str, text: &str) -> String {
+pub(super) fn one(path: &str, text: &str) -> String {
     let found = one_by_one(path, text);
     let Some(first) = found.first() else { return String::new() };
     let mut lines = first.text.lines().zip(text.lines());
@@ -293,4 +293,56 @@ fn numbers_keep_their_type() {
         assert_eq!(literal::other_number(number).as_deref(), Some(other), "{number}");
     }
     assert_eq!(literal::other_number("a1"), None);
+}
+
+/// The programs of tests in C have no runner, or one of many.
+#[test]
+fn expectations_in_c_are_altered() {
+    for (text, wanted) in [
+        ("int main(void) {\n    assert(f(1) == 12);\n    return 0;\n}\n", "assert(f(1) == 11);"),
+        (
+            "int main() {\n    assert(strcmp(f(), \"ab\") == 0);\n}\n",
+            "assert(strcmp(f(), \"zab\") == 0);",
+        ),
+        ("int main() {\n    assert(f(3));\n}\n", "assert(!(f(3)));"),
+        (
+            "int main() {\n    CHECK_TEXT(\"left\", trim(a), \"start\");\n}\n",
+            "CHECK_TEXT(\"left\", trim(a), \"zstart\");",
+        ),
+        ("TEST(Suite, Adds) {\n    EXPECT_EQ(f(2), 4);\n}\n", "EXPECT_EQ(f(2), 3);"),
+        ("TEST(Suite, Adds) {\n    ASSERT_STREQ(\"x\", f());\n}\n", "ASSERT_STREQ(\"zx\", f());"),
+        ("TEST_CASE(\"adds\") {\n    REQUIRE(f(2) == 4);\n}\n", "REQUIRE(f(2) == 3);"),
+        (
+            "void test_f(void) {\n    TEST_ASSERT_EQUAL_INT(4, f(2));\n}\n",
+            "TEST_ASSERT_EQUAL_INT(3, f(2));",
+        ),
+        (
+            "static void test_f(void) {\n    assert_string_equal(f(2), \"b\");\n}\n",
+            "assert_string_equal(f(2), \"zb\");",
+        ),
+        (
+            "int main() {\n    if (f(2) != 4) {\n        return 1;\n    }\n    return 0;\n}\n",
+            "if (f(2) != 3) {",
+        ),
+        (
+            "int main() {\n    if (strcmp(f(2), \"b\") != 0) {\n        failures++;\n    }\n}\n",
+            "if (strcmp(f(2), \"zb\") != 0) {",
+        ),
+    ] {
+        assert_eq!(one("tests/test_a.c", text), wanted, "{text}");
+    }
+    for text in [
+        "int main() {\n    ASSERT_NE(f(2), 4);\n    EXPECT_NEAR(f(2), 4, 1);\n    f(3);\n}\n",
+        "int main() {\n    if (f(2) == 4) {\n        puts(\"ok\");\n    }\n    return 0;\n}\n",
+        "int main() {\n    test_twice(n, 4);\n    check(n, \"%d is not %s\", \"four\");\n}\n",
+        "int twice(int n) {\n    return n * 2;\n}\n",
+    ] {
+        assert_eq!(one_by_one("tests/test_a.c", text), [], "{text}");
+    }
+    let found = altered(
+        "t.cc",
+        "TEST(Suite, Adds) {\n  EXPECT_EQ(f(2), 4);\n}\n",
+        &["Suite.Adds".to_owned()],
+    );
+    assert_eq!(found.unwrap().tests, ["Adds"]);
 }

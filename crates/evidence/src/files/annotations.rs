@@ -13,12 +13,22 @@ pub(super) fn without_annotations(source: &Source<'_>, code: &str) -> String {
     }
     let lines: Vec<Range<usize>> = source.logical_lines(0..source.text.len());
     let mut spans = Vec::new();
-    let mut decorated = false;
+    let (mut decorated, mut for_types) = (false, None);
     // The indentation of the functions around a line, innermost last.
     let mut inside: Vec<(usize, bool)> = Vec::new();
     for line in lines.into_iter().map(|line| source.trimmed(line)) {
         let (text, indent) = (&source.bare[line.clone()], source.indent(line.start));
         inside.retain(|(depth, _)| *depth < indent);
+        for_types = for_types.filter(|depth| *depth < indent);
+        if for_types.is_some() || imports_types(text) {
+            spans.push(line);
+            continue;
+        }
+        if pattern!(r"^if\s+(?:\w+\.)?TYPE_CHECKING\s*:$").is_match(text) {
+            for_types = Some(indent);
+            spans.push(line);
+            continue;
+        }
         let function = pattern!(r"^(?:async\s+)?def\s+\w+\s*\(").find(text);
         if let Some(head) = function {
             if !decorated {
@@ -36,6 +46,14 @@ pub(super) fn without_annotations(source: &Source<'_>, code: &str) -> String {
         decorated = text.starts_with('@');
     }
     tight(source, &blanked(code, spans.into_iter()))
+}
+
+/// Whether a line imports what annotations consist of.
+fn imports_types(text: &str) -> bool {
+    pattern!(
+        r"^(?:from\s+(?:typing|typing_extensions|collections\.abc)\s+import\b|from\s+__future__\s+import\s+annotations$|import\s+typing(?:_extensions)?(?:\s+as\s+\w+)?$)"
+    )
+    .is_match(text)
 }
 
 /// A text without the blanks that separate no words. Those before a line and in strings stay.
@@ -101,6 +119,10 @@ mod tests {
                 "class A:\n    def f(self, *more: str, **named: dict[str, int]) -> None:\n        pass\n",
             ),
             ("def f(a: int):\n    pass\n", "def f(a: str | None):\n    pass\n"),
+            (
+                "import os\n\ndef f(a):\n    pass\n",
+                "from __future__ import annotations\nimport os\nimport typing as t\nfrom typing import (\n    Any,\n)\nif t.TYPE_CHECKING:\n    from .b import B\n\ndef f(a: B) -> Any:\n    pass\n",
+            ),
         ] {
             assert!(only_comments("a.py", old, new), "{new}");
         }
@@ -112,6 +134,8 @@ mod tests {
             ("@app.get('/')\ndef f(a):\n    pass\n", "@app.get('/')\ndef f(a: int):\n    pass\n"),
             ("class A:\n    x: int = 1\n", "class A:\n    x: str = 1\n"),
             ("x: int = 1\n", "x: str = 1\n"),
+            ("x = 1\n", "if TYPE_CHECKING:\n    y = 1\nelse:\n    y = 2\nx = 1\n"),
+            ("x = 1\n", "from .typing import x\nx = 1\n"),
             ("def f(a=1):\n    pass\n", "def f(a: int = 2):\n    pass\n"),
             ("def f(a):\n    pass\n", "def f(a: int, b=1):\n    pass\n"),
             ("def f(a):\n    x = 1\n", "def f(a):\n    x: int = 2\n"),

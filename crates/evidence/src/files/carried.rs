@@ -28,6 +28,8 @@ pub struct Ordered {
     new: BTreeSet<String>,
     /// Paths of code without their extensions: before and now.
     moved: Vec<(String, String)>,
+    /// The package's own version: before and now.
+    versions: Vec<(String, String)>,
 }
 
 /// A test file of before with the changes that were ordered.
@@ -63,6 +65,7 @@ impl Ordered {
             gone: had.difference(&has).cloned().collect(),
             new: has.difference(&had).cloned().collect(),
             moved,
+            versions: versions(before, after),
         }
     }
 
@@ -78,12 +81,17 @@ impl Ordered {
         for op in diff.ops() {
             let old_lines = &before[op.old_range()];
             if let DiffOp::Equal { .. } = op {
-                carried.text.extend(old_lines.iter().map(|line| follow(line)));
+                carried.text.extend(old_lines.iter().copied());
                 continue;
             }
             let of_both = pairs(op, &before, &after);
             let rest = &old_lines[of_both.len()..];
             for (old, new) in of_both {
+                // A name may stand in the line in another sense as well, as in the path of a module.
+                if self.renamed(old, new).is_some() {
+                    carried.text.push_str(new);
+                    continue;
+                }
                 let old = follow(old);
                 match self.follows(&old, new) {
                     Some(change) => {
@@ -114,7 +122,7 @@ impl Ordered {
             differing.map(|(old, new)| (old.to_owned(), new.to_owned())).collect();
         let is_ordered = |(old, new): (&String, &String)| {
             let follows = self.gone.contains(old) && self.new.contains(new);
-            follows && (self.names(old) || self.names(new))
+            follows && (self.names(old) || self.names(new) || is_private(old))
         };
         pairs.iter().all(is_ordered).then_some(pairs)
     }
@@ -126,7 +134,52 @@ impl Ordered {
         }
         let by_value = self.other_values(old, new).map(Some);
         by_value
+            .or_else(|| self.other_names(old, new).map(Some))
+            .or_else(|| self.other_path(old, new).map(Some))
             .or_else(|| self.is_shorter(old, new).then(|| Some(format!("without {}", old.trim()))))
+    }
+
+    /// The file that moved, if its path is all that differs.
+    fn other_path(&self, old: &str, new: &str) -> Option<String> {
+        let is_whole = |at: usize, end: usize| {
+            let part = |c: char| c.is_alphanumeric() || c == '_';
+            !old[..at].ends_with(part) && !old[end..].starts_with(part)
+        };
+        let follows = |(from, to): &&(String, String)| {
+            old.match_indices(from.as_str()).any(|(at, _)| {
+                let end = at + from.len();
+                is_whole(at, end) && [&old[..at], to, &old[end..]].concat() == new
+            })
+        };
+        self.moved.iter().find(follows).map(|(from, to)| format!("{from} → {to}"))
+    }
+
+    /// The names that replace others in a line that is otherwise the same, if the goal says that they do, as it does of
+    /// another error.
+    fn other_names(&self, old: &str, new: &str) -> Option<String> {
+        let (old, new) = (tokens(old), tokens(new));
+        if old.len() != new.len() {
+            return None;
+        }
+        let differing = old.iter().zip(&new).filter(|(old, new)| old != new);
+        let differing: BTreeSet<(&str, &str)> = differing.map(|(old, new)| (*old, *new)).collect();
+        let is_ordered = |(old, new): &(&str, &str)| {
+            let is_name = |word: &str| words(word).next() == Some(word) && word.len() >= SHORTEST;
+            is_name(old) && is_name(new) && self.says_instead(old, new)
+        };
+        let told = differing.iter().map(|(old, new)| format!("{old} → {new}"));
+        differing.iter().all(is_ordered).then(|| told.collect::<Vec<_>>().join(", "))
+    }
+
+    /// Whether the goal puts a name in the place of another: "`ValueError` instead of `TypeError`".
+    fn says_instead(&self, old: &str, new: &str) -> bool {
+        let instead = pattern!(r"(?i)\b(?:instead of|in place of|rather than|not)\b");
+        self.found(new).iter().any(|at| {
+            let rest = &self.goal[at + new.len()..];
+            let near = rest.get(..rest.len().min(NEAR + 10)).or_else(|| rest.get(..NEAR));
+            let between = near.and_then(|near| near.split(old).next().filter(|one| *one != near));
+            between.is_some_and(|between| instead.is_match(between))
+        }) || self.replaces(old, new) && self.has(old)
     }
 
     /// The values that replace others in a line that is otherwise the same, if the goal names them all. Where it does
@@ -149,7 +202,9 @@ impl Ordered {
         let named = same.iter().all(|(value, _)| is_index(value) || self.has(inside(value)));
         let is_ordered = |(old, new): &(String, String)| {
             let (old, new) = (inside(old), inside(new));
-            self.replaces(old, new) && (named || self.has(old)) || self.is_moved(old, new)
+            self.replaces(old, new) && (named || self.has(old))
+                || self.is_moved(old, new)
+                || self.versions.iter().any(|(from, to)| (from.as_str(), to.as_str()) == (old, new))
         };
         let told = differing.iter().map(|(old, new)| format!("{old} → {new}"));
         differing.iter().all(is_ordered).then(|| told.collect::<Vec<_>>().join(", "))
@@ -262,9 +317,28 @@ impl Ordered {
         word.len() >= SHORTEST && self.gone.contains(word) && self.names(word)
     }
 
-    fn names(&self, word: &str) -> bool {
+    pub(super) fn names(&self, word: &str) -> bool {
         words(&self.goal).any(|one| one == word)
     }
+}
+
+/// The values of the package's own version that changed, file by file.
+fn versions(before: &[(String, String)], after: &[(String, String)]) -> Vec<(String, String)> {
+    let of = |text: &str| {
+        let own = pattern!(r#"(?m)^__version__(?:\s*:\s*str)?\s*=\s*["']([\w.+-]+)["']"#)
+            .captures(text)?;
+        own.get(1).map(|value| value.as_str().to_owned())
+    };
+    let pairs = after.iter().filter_map(|(path, text)| {
+        let (_, old) = before.iter().find(|(other, _)| other == path)?;
+        of(old).zip(of(text))
+    });
+    pairs.filter(|(old, new)| old != new).collect()
+}
+
+/// Whether a name is nobody's but the project's own.
+fn is_private(name: &str) -> bool {
+    name.starts_with('_') && !name.starts_with("__")
 }
 
 /// The lines of a changed block that correspond to each other: all, or the first if the rest is gone.

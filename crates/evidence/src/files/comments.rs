@@ -29,7 +29,7 @@ const fn acted_on_in(language: Language) -> &'static [&'static str] {
             "@jsx",
         ],
         Language::Rust => &["```", "#!"],
-        Language::Go => &["go:", "+build", "cgo", "nolint", "Output:"],
+        Language::Go => &["go:", "+build", "cgo", "nolint"],
         Language::C => &["NOLINT", "clang-", "#!"],
         Language::Shell | Language::Ruby | Language::Php => &[
             "#!",
@@ -73,11 +73,25 @@ fn inert_attributes(source: &Source<'_>) -> Vec<Range<usize>> {
     found.collect()
 }
 
-/// The values of a Python package's own version.
+/// The lines that state a Python package's own version, as a text or in parts, and compute one from the other.
 fn versions(source: &Source<'_>) -> Vec<Range<usize>> {
-    let named = pattern!(r#"(?m)^__version__\s*=\s*(["'][\w.+-]*["'])[ \t]*$"#);
-    let code = source.code();
-    named.captures_iter(&code).filter_map(|found| Some(found.get(1)?.range())).collect()
+    const COMPUTED: &[&str] =
+        &["for", "in", "int", "join", "map", "split", "str", "tuple", "part", "segment", "x", "i"];
+    let named = pattern!(r"^(?:_*(?:version|VERSION)(?:_(?:info|tuple|INFO))?_*\s*=\s*)+([^=]+)$");
+    let value = pattern!(r#"["'(]\s*\d+\s*[.,]|__version"#);
+    let states = |line: &Range<usize>| {
+        let (bare, text) = (&source.bare[line.clone()], &source.text[line.clone()]);
+        let Some(stated) = named.captures(bare).and_then(|found| found.get(1)) else {
+            return false;
+        };
+        let mut words = pattern!(r"[A-Za-z_]\w*").find_iter(stated.as_str());
+        let known = |word: &str| COMPUTED.contains(&word) || word.starts_with("__version");
+        words.all(|word| known(word.as_str())) && value.is_match(&text[stated.start()..])
+    };
+    let lines = source.logical_lines(0..source.text.len()).into_iter();
+    let lines =
+        lines.filter(|line| source.indent(line.start) == 0).map(|line| source.trimmed(line));
+    lines.filter(states).collect()
 }
 
 /// Code that does nothing when the program runs.
@@ -94,7 +108,31 @@ fn acted_on(source: &Source<'_>) -> Vec<String> {
     let parts = acted_on_in(source.language);
     let told = |line: &&str| parts.iter().any(|part| line.contains(part));
     let text = blanked(source.text, idle(source).into_iter());
-    text.lines().map(str::trim).filter(told).map(str::to_owned).collect()
+    let mut lines: Vec<String> =
+        text.lines().map(str::trim).filter(told).map(str::to_owned).collect();
+    lines.extend(examples(source));
+    lines
+}
+
+/// Examples in comments that are run and compared: what those of Go and Python are to print, and blocks of code in Rust.
+fn examples(source: &Source<'_>) -> Vec<String> {
+    let prints = pattern!(r"(?i)^//\s*(?:unordered\s+)?output:");
+    let (mut inside, mut found) = (false, Vec::new());
+    for line in source.text.lines().map(str::trim) {
+        let fence = line.starts_with("//") && line.contains("```");
+        match source.language {
+            Language::Go => inside = line.starts_with("//") && (inside || prints.is_match(line)),
+            Language::Python => {
+                let goes_on = inside && !line.is_empty() && !line.starts_with(['"', '\'']);
+                inside = line.starts_with(">>>") || goes_on;
+            }
+            Language::Rust if fence => inside = !inside,
+            Language::Rust => inside = inside && line.starts_with("//"),
+            _ => return found,
+        }
+        found.extend(inside.then(|| line.to_owned()));
+    }
+    found
 }
 
 #[cfg(test)]
@@ -123,6 +161,16 @@ mod tests {
             ),
             ("a.py", "__version__ = '1.0'\nx = 1\n", "__version__ = \"1.1\"\nx = 1\n"),
             (
+                "a.py",
+                "__version_info__ = (1, 4, 3)\n__version__ = '.'.join(map(str, __version_info__))\n",
+                "__version__ = '1.4.4'\n__version_info__ = tuple(int(part) for part in __version__.split('.'))\n",
+            ),
+            (
+                "a.py",
+                "__version__ = version = '1.0'\nversion_tuple = (1, 0)\n",
+                "__version__ = version = '1.1'\nversion_tuple = (1, 1)\n",
+            ),
+            (
                 "a.rs",
                 "#![doc(html_root_url = \"https://a/1.0\")]\n#![allow(unused)]\nfn f() {}\n",
                 "#![doc(html_root_url = \"https://a/1.1\")]\n#![allow(\n    unused,\n    dead_code\n)]\n#[must_use]\nfn f() {}\n",
@@ -138,12 +186,32 @@ mod tests {
             ("a.rs", "fn f() -> u8 { 1 }\n", "fn f() -> u8 { 2 }\n"),
             ("a.rs", "const A: &str = \"// a\";\n", "const A: &str = \"// b\";\n"),
             ("a.rs", "/// ```\n/// assert!(true);\n/// ```\nfn f() {}\n", "/// a\nfn f() {}\n"),
+            (
+                "a.rs",
+                "/// ```\n/// assert_eq!(f(), 1);\n/// ```\nfn f() {}\n",
+                "/// ```\n/// assert_eq!(f(), 2);\n/// ```\nfn f() {}\n",
+            ),
+            (
+                "a_test.go",
+                "func ExampleF() {\n\tF()\n\t// Output:\n\t// 1\n}\n",
+                "func ExampleF() {\n\tF()\n\t// Output:\n\t// 2\n}\n",
+            ),
+            (
+                "a.py",
+                "def f():\n    \"\"\"One.\n\n    >>> f()\n    1\n    \"\"\"\n",
+                "def f():\n    \"\"\"One.\n\n    >>> f()\n    2\n    \"\"\"\n",
+            ),
+            ("a_test.go", "F()\n// unordered output: 1\n", "F()\n// unordered output: 2\n"),
+            ("a_test.go", "F()\n//output: 1\n", "F()\n// Prints 1.\n"),
             ("a.py", "x = \"# a\"\n", "x = \"# b\"\n"),
             ("a.py", "if a:\n    b()\n", "if a:\n    pass\nb()\n"),
             ("a.go", "// Package a.\npackage a\n", "//go:build never\n\npackage a\n"),
             ("a.py", "import os\n", "import os  # noqa\n"),
             ("a.js", "f()\n", "// f()\n"),
             ("a.py", "protocol_version = '1.0'\n", "protocol_version = '1.1'\n"),
+            ("a.py", "__version__ = '1.0'\n", "__version__ = load('1.1')\n"),
+            ("a.py", "version = 1\n", "version = 2\n"),
+            ("def.py", "def f():\n    version = '1.0'\n", "def f():\n    version = '1.1'\n"),
             ("a.rs", "fn f() {}\n", "#[cfg(test)]\nfn f() {}\n"),
             ("a.rs", "#[test]\nfn f() {}\n", "#[test]\n#[ignore]\nfn f() {}\n"),
             ("README", "a\n", "b\n"),

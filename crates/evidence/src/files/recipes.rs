@@ -98,7 +98,7 @@ const SETTINGS: &[&str] = &[
 /// Suffixes of names.
 const ENDINGS: &[&str] = &[".mk", ".pth", ".runsettings"];
 
-/// Modules and packages that would shadow those of a runner.
+/// Modules and packages that shadow those of a runner where they are new.
 const SHADOWS: &[&str] = &[
     "pytest",
     "_pytest",
@@ -183,12 +183,10 @@ const KEPT_ENDINGS: &[&str] = &[".gradle", ".gradle.kts", ".csproj", ".fsproj", 
 const MERGED: &[&str] = &["Cargo.toml", "package.json", "pyproject.toml", "setup.cfg"];
 
 pub(super) fn is_recipe(folders: &[&str], name: &str) -> bool {
-    let stem = name.strip_suffix(".py").unwrap_or_default();
     [NAMES, KEPT, MERGED].iter().any(|names| names.contains(&name))
         || SETTINGS.iter().any(|start| name.starts_with(start))
         || ENDINGS.iter().chain(KEPT_ENDINGS).any(|end| name.ends_with(end))
-        || SHADOWS.contains(&stem)
-        || folders.iter().any(|folder| SHADOWS.contains(folder))
+        || is_shadow(folders, name)
         || PLACES.iter().any(|(folder, only)| {
             let last = folders.last().copied().unwrap_or_default();
             if only.is_empty() {
@@ -197,6 +195,16 @@ pub(super) fn is_recipe(folders: &[&str], name: &str) -> bool {
                 last == *folder && name == *only
             }
         })
+}
+
+/// Whether a module or package has the name of a runner's. The other files of a package shadow nothing without its
+/// `__init__.py`.
+pub(super) fn is_shadow(folders: &[&str], name: &str) -> bool {
+    let module = match name {
+        "__init__.py" => folders.last().copied().unwrap_or_default(),
+        _ => name.strip_suffix(".py").unwrap_or_default(),
+    };
+    SHADOWS.contains(&module)
 }
 
 fn in_place(folders: &[&str], place: &str) -> bool {

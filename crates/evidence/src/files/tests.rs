@@ -12,7 +12,7 @@ fn tests() -> Vec<String> {
 fn files_are_known_by_their_paths() {
     for (paths, wanted) in [
         (
-            "src/lib.rs app/main.py bin/rot13 web/index.html lib/letters.sh cmd/x/main.go a.sql src/latest.js",
+            "src/pluggy/_hooks.py src/lib.rs app/main.py bin/rot13 web/index.html lib/letters.sh cmd/x/main.go a.sql src/latest.js",
             FileKind::Code,
         ),
         (
@@ -23,7 +23,7 @@ fn files_are_known_by_their_paths() {
         (
             "conftest.py tests/conftest.py pytest.ini web/package.json .npmrc jest.config.ts .mocharc.yml \
              tsconfig.build.json GNUmakefile rules.mk Cargo.toml .cargo/config.toml rust-toolchain .config/nextest.toml \
-             build.gradle.kts CMakeLists.txt pytest.py unittest/__init__.py _pytest/x.py node_modules/.bin/node \
+             build.gradle.kts CMakeLists.txt pytest.py unittest/__init__.py _pytest/__init__.py node_modules/.bin/node \
              .github/workflows/ci.yml .gitignore Dockerfile a.pth .env sitecustomize.py phpunit.xml .rspec x.csproj",
             FileKind::Recipe,
         ),
@@ -33,7 +33,7 @@ fn files_are_known_by_their_paths() {
             FileKind::Data,
         ),
         (
-            "README.md LICENSE docs/guide.txt README.txt CHANGELOG LICENSE-MIT docs/a.rst",
+            "docs/conf.py box/py.typed box/a.pyi types/index.d.ts README.md LICENSE docs/guide.txt README.txt CHANGELOG LICENSE-MIT docs/a.rst",
             FileKind::Document,
         ),
     ] {
@@ -56,6 +56,20 @@ fn changes(all: &[(&str, ChangeKind)]) -> Changes {
         only_comments: false,
     };
     Changes(all.iter().map(change).collect())
+}
+
+#[test]
+fn a_package_that_was_there_before_shadows_nothing() {
+    use ChangeKind::{Added, Modified};
+    let all = changes(&[
+        ("src/iniconfig/__init__.py", Modified),
+        ("pluggy/__init__.py", Added),
+        ("tests/pytest.py", Modified),
+    ]);
+    let kinds = all.0.iter().map(|change| kind_of(change, &tests()));
+    let kinds: Vec<FileKind> = kinds.collect();
+    assert_eq!(kinds, [FileKind::Code, FileKind::Recipe, FileKind::Test]);
+    assert_eq!(base_tests(&all, &tests()).remove, [path("pluggy/__init__.py")]);
 }
 
 #[test]

@@ -49,6 +49,16 @@ pub(super) fn declares(language: Language, bare: &str) -> bool {
     head.is_match(bare)
 }
 
+/// The lines of Python's imports and lists of public names, which may be long.
+pub(super) fn declarations(source: &Source<'_>) -> Vec<Range<usize>> {
+    if source.language != Language::Python {
+        return vec![];
+    }
+    let lines = source.logical_lines(0..source.text.len()).into_iter();
+    let head = pattern!(r"^\s*(?:import\b|from\b[^\n]*\bimport\b|__all__\s*\+?=)");
+    lines.filter(|line| head.is_match(&source.bare[line.clone()])).collect()
+}
+
 /// The mutations of a line.
 pub(super) fn mutations(source: &Source<'_>, line: &Range<usize>) -> Vec<Mutation> {
     let bare = &source.bare[line.clone()];

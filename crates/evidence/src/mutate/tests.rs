@@ -54,6 +54,7 @@ fn what_only_declares_has_no_fault() {
         ("a.py", "from shop import total as sum_of"),
         ("a.py", "@cache"),
         ("a.py", "__all__ = [\"mean\"]"),
+        ("a.py", "__all__ = [\n    \"mean\",\n    \"mode\",\n]"),
         ("a.py", "# n == 3"),
         ("a.js", "import { a } from './a.js';"),
         ("a.rs", "use std::fmt;"),

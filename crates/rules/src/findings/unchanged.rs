@@ -1,7 +1,7 @@
 //! Results without effect: one that changes nothing, leaves a promised file untouched, or keeps a file that was to be
 //! deleted or moved is rejected. Compares file names only; an agent's claims are not read.
 
-use evidence::files::{FileKind, kind};
+use evidence::files::{FileKind, kind, kind_of};
 use types::{ChangeKind, Changes, Fault, FaultClass, Task, WorkPath};
 
 /// The rule against results that leave the work undone.
@@ -74,7 +74,7 @@ fn only_adds_papers(changes: &Changes, tests: &[String]) -> bool {
     changes.0.iter().all(|change| {
         change.how != ChangeKind::Deleted
             && change.removed == 0
-            && kind(change.path.as_str(), tests) != FileKind::Code
+            && kind_of(change, tests) != FileKind::Code
     })
 }
 

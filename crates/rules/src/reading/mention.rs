@@ -228,22 +228,23 @@ pub(super) fn is_a_bare_list(text: &str) -> bool {
     lines.peek().is_some() && lines.all(bullet)
 }
 
-/// Whether a placeholder was left to fill in.
-pub(super) fn has_a_blank(text: &str) -> bool {
+/// Whether a placeholder was left to fill in, in a piece of prose of a text.
+pub(super) fn has_a_blank(prose: &str, text: &str) -> bool {
     const WORDS: &[&str] = &["tbd", "tba", "xxx", "???", "____", "___", "[todo]", "<todo>"];
     let chunk = |chunk: &str| {
         let chunk = chunk.trim_matches(['.', ',', ';', ':', '"']).to_lowercase();
         WORDS.contains(&chunk.as_str()) || chunk.trim_matches('?').is_empty() && chunk.len() >= 3
     };
-    text.split_whitespace().any(chunk)
-        || [('<', '>'), ('[', ']')].iter().any(|pair| left_open(text, *pair))
+    prose.split_whitespace().any(chunk)
+        || [('<', '>'), ('[', ']')].iter().any(|pair| left_open(prose, text, *pair))
 }
 
 /// The longest placeholder, in bytes.
 const LONGEST_BLANK: usize = 120;
 
-/// `<name of the service>`, `[your key]`, `as a [role]`; not `<div>`, `[x]`, `[warning] ...` or a link.
-fn left_open(text: &str, (open, close): (char, char)) -> bool {
+/// `<name of the service>`, `[your key]`, `as a [role]`; not `<div>`, `[x]`, `[a-z]`, `[warning] ...`, a list in code, a
+/// word that the text uses elsewhere, or a link.
+fn left_open(prose: &str, text: &str, (open, close): (char, char)) -> bool {
     const ONE_WORD: &[&str] =
         &["name", "insert", "placeholder", "something", "service", "value", "url"];
     const IN_A_SENTENCE: &[&str] = &[
@@ -264,19 +265,24 @@ fn left_open(text: &str, (open, close): (char, char)) -> bool {
         "number",
         "todo",
     ];
-    let begins = text.len() - text.trim_start().len();
-    text.match_indices(open).any(|(at, _)| {
-        let after_a_word = open == '[' && text[..at].ends_with(' ') && at > begins;
-        let near = &text[at + 1..text.floor_char_boundary(at + 1 + LONGEST_BLANK)];
+    let begins = prose.len() - prose.trim_start().len();
+    prose.match_indices(open).any(|(at, _)| {
+        let after_a_word = open == '[' && prose[..at].ends_with(' ') && at > begins;
+        let before = prose[..at].trim();
+        // A colon right after a quotation is one of JSON.
+        let in_code = before == ":" || before.ends_with('{');
+        let near = &prose[at + 1..prose.floor_char_boundary(at + 1 + LONGEST_BLANK)];
         let Some(length) = near.find(close) else { return false };
-        let inside = &text[at + 1..at + 1 + length];
-        let after = text[at + 1 + length + 1..].chars().next();
+        let inside = &prose[at + 1..at + 1 + length];
+        let after = prose[at + 1 + length + 1..].chars().next();
         let words: Vec<&str> =
             inside.split([' ', '_', '-']).filter(|word| !word.is_empty()).collect();
         let plain = inside.chars().all(|c| c.is_alphabetic() || " _-".contains(c));
         let short = (2..=6).contains(&words.len())
             || words.iter().any(|word| ONE_WORD.contains(word))
             || after_a_word && words.iter().any(|word| IN_A_SENTENCE.contains(word));
-        plain && short && !words.is_empty() && after != Some('(')
+        let letters = words.iter().all(|word| word.chars().count() == 1);
+        let explained = words.len() == 1 && text.matches(inside).count() > 1;
+        plain && short && !in_code && !letters && !explained && after != Some('(')
     })
 }

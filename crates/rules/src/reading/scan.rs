@@ -21,6 +21,9 @@ pub(super) fn scan(text: &str) -> (Vec<Word>, BTreeSet<Mention>) {
         found.mentions.insert(Mention::Blank);
     }
     for (voice, part) in parts(&text) {
+        if voice == Voice::Prose && mention::has_a_blank(part, &text) {
+            found.mentions.insert(Mention::Blank);
+        }
         match voice {
             Voice::Prose => found.prose(part),
             Voice::Quoted => found.quoted(part),
@@ -100,9 +103,6 @@ impl Found {
             for chunk in line.split_whitespace() {
                 self.chunk(chunk);
             }
-        }
-        if mention::has_a_blank(text) {
-            self.mentions.insert(Mention::Blank);
         }
     }
 

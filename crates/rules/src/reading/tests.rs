@@ -73,6 +73,15 @@ fn endpoints_errors_traces_versions_and_blanks_have_their_forms() {
     assert_eq!(mentions("the colour is TBD"), [Mention::Blank]);
     assert_eq!(mentions("a <div> with [x] in it"), []);
     assert_eq!(mentions("- \n-\n"), [Mention::Blank]);
+    assert_eq!(mentions("sign it as Name: [your name]"), [Mention::Blank]);
+    // Notation is nothing to fill in.
+    for text in [
+        "sets: [abc] and ranges [a-z] match one of these characters",
+        "after a line [name], keys are stored as \"name.key\"",
+        "every zone becomes {\"steps\": [the steps as they are now], \"per_kg\": CENTS}",
+    ] {
+        assert!(!mentions(text).contains(&Mention::Blank), "{text}");
+    }
     // A list of names.
     assert!(!mentions("Export\n- `a.one()`\n- `a.two()`").contains(&Mention::Blank));
 }

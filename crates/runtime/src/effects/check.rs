@@ -1,9 +1,12 @@
 //! Runs a check on a fresh checkout, which is removed afterwards. Reads the reports of its test runners and compares
 //! them with earlier ones; the result is evaluated elsewhere.
 
+mod expected;
 mod job;
 mod mix;
+mod moved;
 mod mutated;
+mod narrow;
 mod ordered;
 mod trial;
 mod variant;
@@ -25,6 +28,7 @@ use super::run_executor::RunExecutor;
 use crate::check_trees::{CheckOf, CheckTree};
 use crate::sandbox_factory::{SandboxSpec, Whose};
 use job::{MOST_NAMES, Ran, counts, names, untried};
+use narrow::ToFail;
 use trial::Tree;
 use variant::Variant;
 
@@ -42,6 +46,9 @@ const LONG: Millis = Millis::seconds(15);
 impl RunExecutor {
     pub(super) async fn check(&self, job: Job<'_>) -> Result<Outcome, Fault> {
         is_whole(&job.what.command)?;
+        if let Some(known) = self.known(&job).await? {
+            return Ok(Outcome::Check(Box::new(known)));
+        }
         let end = match self.tree(&job).await? {
             Tree::Untried(why) => untried(why),
             Tree::OldTests(None, ordered) => {
@@ -55,7 +62,12 @@ impl RunExecutor {
                 CheckEnd { ordered, ..self.plain(&job, &commit).await? }
             }
             Tree::Plain(commit) => self.plain(&job, &commit).await?,
+            Tree::ToFail(commit, passing, wanted) => {
+                let (commit, passing, wanted) = (&commit, &passing, &wanted[..]);
+                self.to_fail(&job, ToFail { commit, passing, wanted, planted: &[] }).await?
+            }
             Tree::Altered(variants) => self.altered(&job, variants).await?,
+            Tree::Moved(moves) => self.moved(&job, moves).await?,
             Tree::Mutated(parts, ordered) => {
                 CheckEnd { ordered, ..self.mutated(&job, parts).await? }
             }
@@ -63,20 +75,67 @@ impl RunExecutor {
         Ok(Outcome::Check(Box::new(end)))
     }
 
+    /// How the check ended on the same files, if it did.
+    async fn known(&self, job: &Job<'_>) -> Result<Option<CheckEnd>, Fault> {
+        let Some(end) = job.against.known.as_deref() else { return Ok(None) };
+        let Some(commit) = &end.same_as else { return Ok(None) };
+        if !self.worktrees.repo().same_files(commit, job.result).await? {
+            return Ok(None);
+        }
+        let left_out = self.left_out(job, job.result).await?;
+        Ok(Some(CheckEnd { left_out, elapsed_ms: Millis(0), ..end.clone() }))
+    }
+
     async fn plain(&self, job: &Job<'_>, commit: &CommitId) -> Result<CheckEnd, Fault> {
         let ran = self.run_at(job, commit).await?;
         self.judged(job, commit, ran).await
+    }
+
+    /// Runs the check where tests should fail.
+    async fn to_fail(&self, job: &Job<'_>, trial: ToFail<'_>) -> Result<CheckEnd, Fault> {
+        let (narrowed, spent) = self.narrowed(job, trial).await?;
+        if let Some(ran) = narrowed {
+            let tests = ran.report.map(|report| Box::new(counts(&report)));
+            return Ok(CheckEnd { narrowed: true, elapsed_ms: spent, tests, ..ran.end });
+        }
+        let end = self.plain(job, trial.commit).await?;
+        Ok(CheckEnd { elapsed_ms: end.elapsed_ms.plus(spent), ..end })
+    }
+
+    /// Runs the check on a tree with altered expectations, or a part of it; returns the time that all this took, too.
+    async fn on_variant(
+        &self,
+        job: &Job<'_>,
+        variant: &Variant,
+    ) -> Result<(Ran, Millis, bool), Fault> {
+        let Variant { commit, passing, files, planted, .. } = variant;
+        let (mut narrowed, mut spent) = (None, Millis(0));
+        if let Some(passing) = passing {
+            let trial = ToFail { commit, passing, wanted: files, planted };
+            (narrowed, spent) = self.narrowed(job, trial).await?;
+        }
+        if let Some(ran) = narrowed.filter(|ran| variant.is_noticed(ran, &job.against.failing)) {
+            return Ok((ran, spent, true));
+        }
+        let ran = self.run_at(job, commit).await?;
+        let spent = spent.plus(ran.end.elapsed_ms);
+        Ok((ran, spent, false))
     }
 
     /// Runs the check on each altered tree until one goes unnoticed.
     async fn altered(&self, job: &Job<'_>, variants: Vec<Variant>) -> Result<CheckEnd, Fault> {
         let mut last: Option<CheckEnd> = None;
         for variant in variants {
-            let ran = self.run_at(job, &variant.commit).await?;
-            let mut end = ran.end;
+            let (ran, spent, narrowed) = self.on_variant(job, &variant).await?;
+            let mut end = CheckEnd { elapsed_ms: spent, narrowed, ..ran.end };
             end.unnoticed = variant.unnoticed(&end, ran.report.as_ref(), &job.against.failing);
             if variant.says_nothing(&end, ran.report.as_ref()) {
                 end.untried = Some("the altered tests cannot be run".to_owned());
+            }
+            if variant.of_data && !end.unnoticed.is_empty() {
+                // Nobody knows whether a test compares this value.
+                end.unnoticed.clear();
+                end.untried = Some("no expectation was found that tests compare".to_owned());
             }
             let missed = !end.unnoticed.is_empty();
             if missed && ran.report.is_none() {
@@ -202,8 +261,9 @@ impl RunExecutor {
         let (text, blob) =
             kept_whole(&self.services, result.output, whole, |text| text.len() > shown).await?;
         let output = rules::truncate::report(&text, shown, blob);
-        let end =
-            CheckEnd { cannot_run, rewrote, ..CheckEnd::new(result.ended, output, elapsed_ms) };
+        let cold = !tree.is_warm && is_of_result(&job.check.on);
+        let end = CheckEnd::new(result.ended, output, elapsed_ms);
+        let end = CheckEnd { cannot_run, rewrote, cold, ..end };
         Ok(Ran { end, report, kept })
     }
 
@@ -256,9 +316,7 @@ impl RunExecutor {
         if let Some(report) = ran.report {
             end.tests = Some(Box::new(self.tests(job, commit, &report).await?));
         }
-        if let (Subject::Merged, Some(goal)) = (&job.check.on, &job.against.goal) {
-            end.left_out = self.left_out(goal, commit, &job.against.test_files).await?;
-        }
+        end.left_out = self.left_out(job, commit).await?;
         Ok(end)
     }
 
@@ -297,6 +355,11 @@ impl RunExecutor {
         tests.won = compared.won.into_iter().take(MOST_NAMES).collect();
         Ok(tests)
     }
+}
+
+/// Whether a check runs on a result as it is.
+const fn is_of_result(on: &Subject) -> bool {
+    matches!(on, Subject::Attempt(_) | Subject::Landed(_) | Subject::Merged)
 }
 
 /// A missing or non-executable command, recognised by the shell's exit code alone.

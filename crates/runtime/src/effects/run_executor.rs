@@ -5,13 +5,16 @@ use std::sync::{Arc, Mutex};
 use engine::Run;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{CommitId, Fault, Outcome, Policy, RunId};
+use types::{CommitId, Fault, Outcome, Policy, RunId, TestReport};
 
 use crate::check_trees::CheckTrees;
 use crate::event_loop::{Drive, DriveError};
 use crate::prepare::Preparations;
 use crate::services::Services;
 use crate::worktrees::Worktrees;
+
+/// The report of the last narrowed tree whose tests have to pass, if they do; kept, because trials share it.
+type Control = Option<(CommitId, Option<TestReport>)>;
 
 /// Performs the effects of a run.
 #[derive(Debug, Clone)]
@@ -24,6 +27,8 @@ pub(crate) struct RunExecutor {
     pub(crate) base: CommitId,
     /// The trees of checks.
     pub(crate) trees: Arc<CheckTrees>,
+    /// What narrowed trials are compared with.
+    pub(crate) control: Arc<tokio::sync::Mutex<Control>>,
     /// Prepares worktrees.
     pub(crate) preparations: Arc<Preparations>,
     /// Stops everything and leaves it to be resumed.

@@ -29,10 +29,10 @@ pub(super) async fn findings(
     let mut diff = repo.diff_as_text(base, &sealed.commit, &read).await?;
     diff.push_str(&repo.diff(base, &sealed.commit, &named).await?);
     let mut found = rules::findings::findings(&diff, policy);
-    let kind = |path: &WorkPath| files::kind(path.as_str(), &about.test_files);
     let recipes = sealed.changes.0.iter().filter(|change| {
         // Checks run on fresh checkouts, so ignore files decide nothing.
-        kind(&change.path) == FileKind::Recipe && !change.path.as_str().ends_with(".gitignore")
+        files::kind_of(change, &about.test_files) == FileKind::Recipe
+            && !change.path.as_str().ends_with(".gitignore")
     });
     let finding = |kind: FindingKind, path: &WorkPath| {
         let (path, line) = (path.clone(), String::new());
@@ -44,7 +44,7 @@ pub(super) async fn findings(
         matches!(Sensitive::of(&change.path), Some(Sensitive::Settings | Sensitive::OwnSettings))
     });
     found.0.extend(settings.map(|change| finding(FindingKind::SettingsChanged, &change.path)));
-    if !policy.signs.is_empty() {
+    if policy.trials || !policy.signs.is_empty() {
         found.0.extend(in_texts(repo, base, sealed, about).await?);
     }
     Ok(found)
@@ -111,9 +111,10 @@ async fn in_texts(
     let paths: Vec<WorkPath> = repo.paths(base).await?.into_iter().take(MOST_FILES).collect();
     let before = repo.texts(base, &paths).await?;
     let after = repo.texts(&sealed.commit, &changed).await?;
-    let files = changed.iter().map(|path| {
+    let files = sealed.changes.0.iter().map(|change| {
+        let (path, kind) = (&change.path, files::kind_of(change, &about.test_files));
         let (old, new) = (text_of(&before, path), text_of(&after, path));
-        ChangedFile { path: path.as_str(), kind: kind(path), old, new }
+        ChangedFile { path: path.as_str(), kind, old, new }
     });
     let changed: Vec<ChangedFile<'_>> = files.collect();
     let of_kind = |wanted: &[FileKind]| -> Vec<&str> {

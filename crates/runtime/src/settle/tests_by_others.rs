@@ -29,6 +29,11 @@ impl Bosun {
         let head = repo.head().await?;
         let mut edits = Vec::new();
         for (commit, files) in &tests {
+            let links = repo.links(commit).await?;
+            // What a link leads to was not there when it was tested.
+            if let Some(link) = files.iter().find(|path| links.contains_key(path.as_str())) {
+                return Err(SettleError::Link { run: run.clone(), path: link.to_string() });
+            }
             let to = || EditTo::AsIn(commit.clone());
             edits.extend(files.iter().map(|path| Edit { path: path.clone(), to: to() }));
         }

@@ -183,7 +183,7 @@ impl RunSide {
         let passes = match &check.on {
             Subject::Base | Subject::Without(_) => !sound,
             Subject::Trial { trial, .. } => {
-                matches!(trial, Trial::BaseTests | Trial::Others) == sound
+                matches!(trial, Trial::BaseTests | Trial::Moved | Trial::Others) == sound
             }
             Subject::Attempt(_) | Subject::Merged | Subject::WithTests | Subject::Landed(_) => {
                 sound

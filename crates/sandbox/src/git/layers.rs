@@ -88,6 +88,11 @@ impl Repo {
         Ok(changed.is_some_and(|changed| !changed.iter().any(Changed::is_hidden)))
     }
 
+    /// Whether two commits have the same files.
+    pub async fn same_files(&self, one: &CommitId, other: &CommitId) -> Result<bool, GitError> {
+        Ok(self.changed(one, other).await?.is_some_and(|changed| changed.is_empty()))
+    }
+
     async fn changed(
         &self,
         base: &CommitId,

@@ -23,6 +23,8 @@ use crate::removal::open_for_owner;
 const OPAQUE: &str = "user.overlay.opaque";
 /// Bytes compared at a time.
 const BLOCK: usize = 64 * 1024;
+/// Folders of what is quicker made anew than kept: compiled Python, and what pytest remembers of its last run.
+const TRIFLES: [&str; 2] = ["__pycache__", ".pytest_cache"];
 
 /// What lower layers have at a path.
 enum Below {
@@ -63,7 +65,7 @@ impl Repo {
         Ok(paths)
     }
 
-    /// Removes everything from an upper folder that git does not ignore, and what is in `without`. `below` is the
+    /// Removes everything from an upper folder that git does not ignore, what is in `without`, and trifles. `below` is the
     /// checkout under it. Returns whether something is left, and not too much of it.
     pub async fn keep_ignored(
         &self,
@@ -77,7 +79,10 @@ impl Repo {
         let found = found.unwrap_or_else(|error| Err(io::Error::other(error)));
         let found = found.map_err(failed("reading", upper))?;
         let ignored = self.ignored_of(below, &found.entries).await?;
-        let dropped = |path: &Path| without.iter().any(|one| path.starts_with(one.as_str()));
+        let trifling = |path: &Path| path.iter().any(|name| TRIFLES.iter().any(|one| name == *one));
+        let dropped = |path: &Path| {
+            trifling(path) || without.iter().any(|one| path.starts_with(one.as_str()))
+        };
         let (top, below) = (upper.to_owned(), below.to_owned());
         let kept: Vec<bool> = found
             .entries

@@ -6,7 +6,7 @@ import { path } from "../api.js";
 import { runView, to } from "../runpage.js";
 import { sign } from "../icons.js";
 import { chip, empty, meter, section, table } from "../parts.js";
-import { LEVELS, took, words } from "../format.js";
+import { LEVELS, levelName, took, words } from "../format.js";
 
 async function load(ctx, at) {
   const [gates, checks] = await Promise.all([
@@ -96,7 +96,7 @@ function columns(gate, ctx) {
   ];
   const how = (one) => [
     h("a", { href: to(ctx, "tasks", one.task) }, one.task),
-    chip(words(one.level), LEVELS[one.level]),
+    chip(levelName(one.level), LEVELS[one.level]),
     h("span", { class: "muted" }, [].concat(one.how || []).join("; ")),
   ];
   const found = (one) => [

@@ -7,6 +7,7 @@ import { runView, isOver } from "../runpage.js";
 import { diffFile, fileId } from "../diff.js";
 import { icon, sign } from "../icons.js";
 import { confirm, empty, when } from "../parts.js";
+import { addTests, mayAddTests, passedTests } from "../runactions.js";
 import { plural } from "../format.js";
 import { move } from "../keys.js";
 
@@ -69,7 +70,35 @@ function side(data, ctx, detail) {
       { class: "review-files" },
       files.map((file) => h("li", { key: file.path }, link(file))),
     ),
+    testsByOthers(ctx, detail.view),
     commentList(data, ctx, detail),
+  );
+}
+
+/** The tests by another author that the result passed. They are not part of it. */
+function testsByOthers(ctx, view) {
+  const tests = passedTests(view);
+  if (!tests.length) return null;
+  return h(
+    "section",
+    { class: "comments" },
+    h("h2", {}, "Tests by another author"),
+    h("p", { class: "faint" }, "The result passes them. Their author had not seen it, and they are not part of it."),
+    h(
+      "ul",
+      {},
+      tests.map((one) =>
+        h(
+          "li",
+          { key: one.task },
+          h("span", { class: "faint clip" }, one.task, one.cost ? ` ${one.cost}` : ""),
+          one.files.map((file) => h("p", { key: file, class: "mono" }, file)),
+        ),
+      ),
+    ),
+    mayAddTests(ctx, view)
+      ? h("button", { class: "button", type: "button", onclick: () => addTests(ctx, view) }, "Add them to your branch")
+      : h("p", { class: "faint" }, "They can be added once the result is accepted."),
   );
 }
 

@@ -6,7 +6,7 @@ import { path } from "../api.js";
 import { runView, to, isOver } from "../runpage.js";
 import { sign } from "../icons.js";
 import { badge, boxed, chip, empty, section, table } from "../parts.js";
-import { cost, LEVELS, plural, short, took, words } from "../format.js";
+import { cost, LEVELS, levelName, plural, short, took, words } from "../format.js";
 
 const SHOWN = 14;
 
@@ -131,7 +131,7 @@ function nodeBox(one, ctx, dim, level) {
     h(
       "span",
       { class: "node-line clip" },
-      one.action || waits || [words(one.stage), words(level || "")].filter(Boolean).join(", "),
+      one.action || waits || [words(one.stage), levelName(level || "")].filter(Boolean).join(", "),
     ),
     h("span", { class: "node-line faint clip" }, figures),
   );
@@ -180,7 +180,7 @@ function tasks(graph, view, ctx) {
             ),
             words(task.stage),
             node.action || fault(task),
-            level ? chip(words(level), LEVELS[level], (task.evidence.because || []).join("\n")) : "",
+            level ? chip(levelName(level), LEVELS[level], (task.evidence.because || []).join("\n")) : "",
             task.attempts || "",
             node.elapsed_ms ? took(node.elapsed_ms) : "",
             cost(node.cost, node.tokens),

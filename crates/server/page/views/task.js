@@ -7,7 +7,7 @@ import { runView, to } from "../runpage.js";
 import { Conversation, transcript } from "../transcript.js";
 import { sign } from "../icons.js";
 import { badge, chip, empty, section, sentences, when } from "../parts.js";
-import { between, cost, LEVELS, model, plural, took, words } from "../format.js";
+import { between, cost, LEVELS, levelName, model, plural, took, words } from "../format.js";
 
 async function load(ctx, at) {
   const detail = await ctx.get(path(["runs", ctx.params.run, "tasks", ctx.params.task], { at }));
@@ -55,7 +55,7 @@ function taskHead(task, run, ctx) {
     sign(task.stage, 20),
     h("h2", {}, h("span", { class: "faint" }, `${task.id} `), task.title),
     badge(task.stage),
-    level ? chip(words(level), LEVELS[level]) : null,
+    level ? chip(levelName(level), LEVELS[level]) : null,
     h("span", { class: "grow" }),
     neighbours(run.view.tasks, task, ctx),
   );

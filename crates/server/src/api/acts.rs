@@ -1,11 +1,11 @@
-//! Actions of a person on a run: approve or reject its plan, pause, resume, cancel, accept, discard. Each is recorded
-//! with the user's name, except a pause, which does not change the run.
+//! Actions of a person on a run: approve or reject its plan, pause, resume, cancel, accept, add tests, discard. Each is
+//! recorded with the user's name, except a pause and added tests, which do not change the run.
 
 use axum::Json;
 use runtime::{Acceptance, CommitAuthor};
 use schemars::JsonSchema;
-use serde::Deserialize;
-use types::{Command, RunId, Status};
+use serde::{Deserialize, Serialize};
+use types::{Command, CommitId, RunId, Status, WorkPath};
 
 use super::inbox::{Delivery, give};
 use super::run::{RunDetail, detail};
@@ -95,6 +95,20 @@ pub(crate) async fn accept(OfRun { app, caller, run }: OfRun, Body(how): Body<Ho
     let how = Acceptance { by, merge: how.merge, force: how.force, author };
     Box::pin(app.bosun.accept(&run, &how)).await?;
     shown(&app, &caller, &run).await
+}
+
+/// Tests by another author that were added to a person's branch.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct AddedTests {
+    /// Their files; none if the result passed no such tests.
+    files: Vec<WorkPath>,
+    /// The branch after that.
+    commit: CommitId,
+}
+
+pub(crate) async fn add_tests(OfRun { app, run, .. }: OfRun) -> Result<Json<AddedTests>, Problem> {
+    let added = Box::pin(app.bosun.add_tests(&run)).await?;
+    Ok(Json(AddedTests { files: added.files, commit: added.commit }))
 }
 
 pub(crate) async fn discard(OfRun { app, caller, run }: OfRun) -> Done {

@@ -222,6 +222,27 @@ fn a_run_is_forecast_from_its_plan_and_measured_against_it() {
     assert_eq!(took, [("plan".to_owned(), None, 1_000), ("T1".to_owned(), Some(10_000), 1_000)]);
 }
 
+/// Whoever writes tests for changed code costs something, too.
+#[test]
+fn a_forecast_has_the_tests_by_another_author() {
+    let mut policy = crate::testing::proving();
+    policy.verify.tester = types::Tester::Auto;
+    let coder = policy.roles[&types::RoleId::fixed("coder")].clone();
+    policy.roles.insert(types::RoleId::tester(), coder);
+    for (file, tokens) in [("a.py", (24_000, 12_000)), ("a.md", (12_000, 0))] {
+        let mut bench = run_with(policy.clone());
+        let survey = types::Survey { has_tester: true, ..crate::testing::survey() };
+        let request = crate::testing::request("Build a CLI");
+        bench.send(&crate::testing::begin(request, survey));
+        bench.tell("check base/0 exits 0 passed=3");
+        let mut plan = crate::testing::plan(&format!("T1 {file}"));
+        plan["tasks"][0]["estimate_tokens"] = 10_000.into();
+        bench.send(&submission("plan.1", plan));
+        let forecast = bench.machine.view(bench.now).forecast.expect("a forecast");
+        assert_eq!((forecast.tokens, forecast.tests_tokens), tokens, "{file}");
+    }
+}
+
 /// What earlier runs really used is a better forecast than what a planner says.
 #[test]
 fn a_forecast_learns_from_earlier_runs_of_the_repository() {

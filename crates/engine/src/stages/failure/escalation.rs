@@ -13,6 +13,8 @@ use rules::truncate::head_and_tail;
 use types::choices::{ACCEPT, AGAIN, DROP, RETRY, STOP};
 
 const SKIP: &str = "skip";
+/// The most characters of a task's title in a question.
+const MOST_TITLE: usize = 60;
 
 /// Asks a person about the failure. If no person can be asked, the task is abandoned.
 pub(super) fn ask(
@@ -35,14 +37,18 @@ pub(super) fn ask(
         package: package(run, failed).map(Box::new),
         ..Terms::escalation(escalation, severity, about, choices(run, failed), STOP)
     };
-    question::ask(run, (text(failed), decision), None, Some(terms), now)
+    question::ask(run, (text(run, failed), decision), None, Some(terms), now)
 }
 
-fn text(failed: &Failed<'_>) -> String {
+fn text(run: &Run, failed: &Failed<'_>) -> String {
     let (task, fault) = (&failed.task, failed.fault);
     if is_doubt(failed) {
         let what = &fault.what;
-        return format!("the result of {task} is in doubt: {what}. How should the run continue?");
+        let title = run.planned(task).map(|task| types::headline(&task.title, MOST_TITLE));
+        let title = title.map(|title| format!(" ({title})")).unwrap_or_default();
+        return format!(
+            "the result of {task}{title} is in doubt: {what}. How should the run continue?"
+        );
     }
     let what = fault.what.trim_end_matches('.');
     if is_late(failed) {
@@ -118,7 +124,7 @@ fn objecting(run: &Run, failed: &Failed<'_>) -> Vec<Check> {
     match failed.fault.code.as_str() {
         verify::CHECK_FAILED => {
             let failed = verify::failed(run, task, task_state);
-            failed.into_iter().map(|(check, _)| check.clone()).collect()
+            failed.into_iter().map(|one| one.check.clone()).collect()
         }
         _ => {
             let failed = verify::failed_when_merged(run, task_state);
@@ -143,6 +149,12 @@ fn package(run: &Run, failed: &Failed<'_>) -> Option<Package> {
     let last = failed.task_state.last.as_ref()?;
     let most = run.policy().limits.report_chars;
     let cut = |text: &str| head_and_tail(text, most, None).text;
+    // A doubt comes with its own evidence, and the output of other checks would only hide it.
+    let evidence = match failed.fault.code.as_str() {
+        trials::OTHERS => trials::seen_with_others(failed.task_state),
+        _ if is_doubt(failed) => String::new(),
+        _ => evidence(run, &failed.task_state.checks),
+    };
     let attempt = current(&failed.task, failed.task_state);
     Some(Package {
         input: cut(&brief::told(run, &attempt, &last.running)),
@@ -154,7 +166,7 @@ fn package(run: &Run, failed: &Failed<'_>) -> Option<Package> {
         commit: failed.commit.cloned(),
         changes: last.changes.clone(),
         fault: failed.fault.clone(),
-        evidence: cut(evidence(run, &failed.task_state.checks).trim()),
+        evidence: cut(evidence.trim()),
         attempt,
     })
 }

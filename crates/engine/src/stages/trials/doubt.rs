@@ -8,6 +8,9 @@ use crate::state::Run;
 /// Maximum number of names listed in a sentence.
 const MOST_NAMES: usize = 5;
 
+/// Maximum number of signs that are shown.
+const MOST_SIGNS: usize = 20;
+
 /// The next step for a result whose checks passed.
 pub(crate) enum Next {
     /// A trial is running.
@@ -80,8 +83,8 @@ pub(super) fn gone(one: &Tried<'_>, lost: &[String]) -> Fault {
 pub(super) fn old_tests_fail(one: &Tried<'_>, end: &CheckEnd) -> Fault {
     let which = end.tests.as_ref().map(|tests| named(&tests.failing)).unwrap_or_default();
     let what = format!(
-        "{} passes only with the changed tests, test configuration or data; the original \
-         versions fail with the new code{which}",
+        "{} passes only with the tests, test configuration or data that the change altered; as \
+         they were before, it fails with the new code{which}",
         one.what.name
     );
     doubt("evidence.old_tests", what).with_evidence(tail(end))
@@ -106,21 +109,47 @@ pub(super) fn no_report(one: &Tried<'_>, missing: &str) -> Fault {
 /// Findings in the diff that a person should look at.
 pub(super) fn signs(run: &Run, findings: &[Finding]) -> Option<Fault> {
     let counts = |finding: &&Finding| run.policy().verify.signs.contains(&finding.kind);
-    let found: Vec<&Finding> = findings.iter().filter(counts).take(20).collect();
+    let found: Vec<&Finding> = findings.iter().filter(counts).take(MOST_SIGNS).collect();
+    let said = sentences(&found);
+    if said.is_empty() {
+        return None;
+    }
+    let what = format!("its checks pass, but {}", said.join("; "));
+    Some(doubt("evidence.signs", what).with_evidence(lines(&found)))
+}
+
+/// Signs that nobody is asked about: they stand beside the level, and beside another doubt.
+pub(super) fn notes<'a>(run: &Run, findings: &'a [Finding]) -> Vec<&'a Finding> {
+    let asks = |kind| run.policy().verify.signs.contains(&kind);
+    let is_note = |one: &&Finding| one.kind.is_sign() && !asks(one.kind);
+    findings.iter().filter(is_note).take(MOST_SIGNS).collect()
+}
+
+/// A doubt with the notes about the result.
+pub(super) fn noted(mut fault: Fault, notes: &[&Finding]) -> Fault {
+    let said = sentences(notes);
+    if !said.is_empty() {
+        let parts = [fault.evidence, format!("also seen: {}", said.join("; ")), lines(notes)];
+        fault.evidence = parts.join("\n\n").trim().to_owned();
+    }
+    fault
+}
+
+/// What was found, a sentence for each kind and file.
+pub(super) fn sentences(found: &[&Finding]) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
-    for finding in &found {
+    for finding in found {
         let what = format!("it {} {}", finding.kind.says(), finding.path);
         if !said.contains(&what) {
             said.push(what);
         }
     }
-    if said.is_empty() {
-        return None;
-    }
+    said
+}
+
+fn lines(found: &[&Finding]) -> String {
     let lines = found.iter().map(|one| format!("{}: {}", one.path, one.line));
-    let evidence = lines.collect::<Vec<_>>().join("\n");
-    let what = format!("its checks pass, but {}", said.join("; "));
-    Some(doubt("evidence.signs", what).with_evidence(evidence))
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn doubt(code: &'static str, what: String) -> Fault {
@@ -141,7 +170,7 @@ pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
     text
 }
 
-fn tail(end: &CheckEnd) -> String {
+pub(super) fn tail(end: &CheckEnd) -> String {
     let lines: Vec<&str> = end.output.text.lines().collect();
     lines[lines.len().saturating_sub(30)..].join("\n")
 }

@@ -6,6 +6,8 @@ use types::{CheckEnd, Millis, Trial};
 use super::doubt::{Next, Tried};
 use crate::state::{CheckState, Run, TaskState, TrialState};
 
+/// Checks that take this long have trials on fewer test files, where that is enough. Kept build output would not fit those.
+const LONG: Millis = Millis::seconds(5);
 /// Trials up to this duration are always made.
 const ALWAYS: Millis = Millis::seconds(30);
 
@@ -41,10 +43,18 @@ pub(super) fn ends<'a>(
     all.filter(move |tried| ours(tried.index as usize)).filter_map(|tried| tried.state.end.as_ref())
 }
 
-/// What of the tests of before was changed for the trial with them, as the goal orders it.
-pub(super) fn ordered<'a>(task_state: &'a TaskState, one: &Tried<'_>) -> &'a [String] {
-    let mut ends = ends(task_state, one, Trial::BaseTests);
+/// What of the tests of before was changed for a trial with them, as the goal orders it.
+pub(super) fn ordered<'a>(
+    task_state: &'a TaskState,
+    one: &Tried<'_>,
+    trial: Trial,
+) -> &'a [String] {
+    let mut ends = ends(task_state, one, trial);
     ends.next().map(|end| end.ordered.as_slice()).unwrap_or_default()
+}
+
+pub(super) fn goal_changes(ordered: &[String]) -> String {
+    format!("the goal changes tests: {}", ordered.join("; "))
 }
 
 /// Whether no altered test could be made for a check.
@@ -64,6 +74,11 @@ pub(super) fn timed_out(run: &Run, task_state: &TaskState, one: &Tried<'_>) -> b
         |trial: &&TrialState| trial.index as usize == one.index && !trial.trial.is_of_others();
     let ours = task_state.trials.iter().filter(ours);
     ours.filter_map(|trial| trial.state.end.as_ref()).any(|end| run.timed_out(end))
+}
+
+/// Whether a check takes so long that its trials are to leave out tests.
+pub(super) fn is_long(now: &CheckEnd) -> bool {
+    now.cold && now.elapsed_ms >= LONG
 }
 
 fn has_time(run: &Run, task_state: &TaskState, now: &CheckEnd) -> bool {

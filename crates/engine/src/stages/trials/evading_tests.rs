@@ -87,3 +87,22 @@ fn new_files_among_the_tests_are_taken_away_once() {
     let events = said(&mut bench, "check old:T1.1/0 exits 1 passed=1 failing=a,b");
     assert!(events.contains("task.rejected T1.1 semantic"), "{events}");
 }
+
+/// A sign that the policy does not ask about stands beside the level, or beside another doubt.
+#[test]
+fn a_sign_that_nobody_is_asked_about_is_a_note() {
+    let note = "it weakens a test in src/a.py";
+    let mut bench = red();
+    bench.tell("T1.1 hands in src/a.py !weak_test\ncheck T1.1/0 exits 0");
+    said(&mut bench, "check altered:T1.1/0 exits 1 failing=a");
+    let (_, because) = level(&bench).expect("a level");
+    assert_eq!(because.first(), Some(&format!("to look at: {note}")), "{because:?}");
+    let mut bench = red();
+    bench.tell("T1.1 hands in src/a.py !weak_test\ncheck T1.1/0 exits 0");
+    let events = said(&mut bench, "check altered:T1.1/0 exits 0 unnoticed=a");
+    assert!(events.contains("task.rejected T1.1 semantic"), "{events}");
+    let asked = bench.machine.view(bench.now).questions.pop().expect("a question");
+    let package = asked.terms.and_then(|terms| terms.package).expect("a package");
+    assert!(!asked.text.contains(note) && package.fault.evidence.contains(note), "{package:?}");
+    assert!(asked.text.starts_with("the result of T1 (T1) is in doubt: "), "{}", asked.text);
+}

@@ -2,20 +2,79 @@
 //! are wanted, is decided by `stages/tester.rs`.
 
 use evidence::related::short_name;
-use types::{CheckEnd, Fault, FaultClass, Level, TaskId, Trial};
+use types::{CheckEnd, Ended, Fault, FaultClass, Level, TaskId, Trial};
 
-use super::compare::{keeps, report_of};
-use super::doubt::{Next, Tried, cannot_fail, fails_anew, listed};
-use super::ends::{ends, trial};
+use super::compare::{keeps, report_of, unreported};
+use super::doubt::{Next, Tried, cannot_fail, fails_anew, listed, rewrites};
+use super::ends::{ends, goal_changes, ordered, trial};
 use super::shape::Shape;
 use crate::stages::tester::{self, Standing};
 use crate::state::{Run, TaskState};
 
+/// The objection of tests by another author.
+pub(crate) const OTHERS: &str = "evidence.others";
 /// Maximum number of lines of a failing check that are told.
 const MOST_LINES: usize = 20;
 /// What lines have in common that tell what was expected and what was seen.
 const TELLING: &[&str] =
     &["assert", "expected", "actual", "left:", "right:", "got", "error", "panicked"];
+
+/// The check that shows, with tests by another author, that the change is proven. It ran with the tests of before and is
+/// noticed to fail, so its other trials could add nothing. `None`: those decide what comes next, and whose fault it is.
+pub(super) fn first(
+    run: &Run,
+    task: &TaskId,
+    task_state: &TaskState,
+    (shape, tried): (&Shape, &[Tried<'_>]),
+    because: &mut Vec<String>,
+) -> Result<Option<usize>, Next> {
+    let decides = run.asked().is_some_and(|asked| asked.wording.tries_others_first())
+        && run.wants_tests(shape.code)
+        && !tried.is_empty()
+        && !tried.iter().any(|one| rewrites(one).is_some());
+    if !decides {
+        return Ok(None);
+    }
+    match tester::standing(run, task) {
+        Standing::Due => return Err(Next::Tests(None)),
+        Standing::Working => return Err(Next::Wait),
+        Standing::Nobody | Standing::Failed(_) => return Ok(None),
+        Standing::Written if !untouched(run, task, task_state).is_empty() => return Ok(None),
+        Standing::Written => {}
+    }
+    for one in tried {
+        match of_check(run, task, task_state, one)? {
+            Shown::Proven if shows_all(task_state, one) => {
+                let ordered = ordered(task_state, one, Trial::Others);
+                if !ordered.is_empty() {
+                    because.push(goal_changes(ordered));
+                }
+                because.push(proves(&one.what.name));
+                return Ok(Some(one.index));
+            }
+            Shown::Proven | Shown::Fails { .. } => return Ok(None),
+            Shown::Nothing | Shown::NoEnd => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Whether the trials with tests by another author show all that the other trials of a check could.
+fn shows_all(task_state: &TaskState, one: &Tried<'_>) -> bool {
+    let lost = |end: &CheckEnd| end.tests.as_ref().is_some_and(|tests| !tests.lost.is_empty());
+    let notices = |end: &CheckEnd| {
+        let fails = matches!(end.ended, Ended::Exited(code) if code != 0);
+        fails && end.untried.is_none() && end.unnoticed.is_empty()
+    };
+    !lost(one.now)
+        && unreported(one.before, one.now).is_none()
+        && !ends(task_state, one, Trial::Others).any(lost)
+        && ends(task_state, one, Trial::OthersAltered).any(notices)
+}
+
+fn proves(name: &str) -> String {
+    format!("{name} fails with another author's tests and the old code, and passes with the change")
+}
 
 /// The level of a result after tests by another author, if there are or should be any.
 pub(super) fn shown(
@@ -26,7 +85,7 @@ pub(super) fn shown(
     level: Level,
     because: &mut Vec<String>,
 ) -> Result<Level, Next> {
-    if !tester::is_wanted(run, shape.code) {
+    if !run.wants_tests(shape.code) {
         return Ok(level);
     }
     match tester::standing(run, task) {
@@ -62,9 +121,7 @@ pub(super) fn shown(
         return Err(objection(run, task, untouched.join("; "), ""));
     }
     if let Some(name) = proven {
-        because.push(format!(
-            "{name} fails with another author's tests and the old code, and passes with the change"
-        ));
+        because.push(proves(name));
         return Ok(Level::ProvenByOthers);
     }
     let passes = || "another author's tests also pass without the change".to_owned();
@@ -84,13 +141,12 @@ fn objection(run: &Run, task: &TaskId, what: String, seen: &str) -> Next {
         return Next::Tests(Some(format!("{what}\n\n{seen}").trim_end().to_owned()));
     }
     // Dropping a check would drop the project's own tests, which do not object.
-    Next::Doubt(Fault::new(FaultClass::CheckFailed, "evidence.others", what), None)
+    Next::Doubt(Fault::new(FaultClass::CheckFailed, OTHERS, what), None)
 }
 
 /// Demands that no test can show, in files that the change leaves as they are, one sentence each.
 fn untouched(run: &Run, task: &TaskId, task_state: &TaskState) -> Vec<String> {
-    let changes = task_state.last.as_ref().map(|last| last.changes.0.as_slice());
-    let changes = changes.unwrap_or_default();
+    let changes = &task_state.last_changes().0;
     let demands = tester::demands_on_files(run, task).into_iter();
     let left = demands.filter(|(_, file)| !changes.iter().any(|one| file.covers(&one.path)));
     left.map(|(demand, file)| {
@@ -155,8 +211,9 @@ fn runs_them(one: &Tried<'_>, without: &CheckEnd, with: &CheckEnd) -> bool {
     let ran = |tests: &types::Tests| u64::from(tests.passed) + u64::from(tests.failed);
     // Many runners name only the tests that fail: then as many as without it have to run.
     let all = without.tests.as_deref().map_or(0, ran);
+    let enough = |tests: &types::Tests| !without.narrowed && ran(tests) >= all;
     !(named && compared && fails_anew(one.before, without))
-        || with.tests.as_ref().is_some_and(|tests| !tests.won.is_empty() || ran(tests) >= all)
+        || with.tests.as_ref().is_some_and(|tests| !tests.won.is_empty() || enough(tests))
 }
 
 /// The objection to a result that fails tests by another author. It tells what they expect; the tests themselves, and
@@ -185,6 +242,17 @@ fn fails(run: &Run, task: &TaskId, one: &Tried<'_>, with: Option<&CheckEnd>) -> 
     let held = tester::attempt(run, task).map(|attempt| format!(" ({attempt}, held back)"));
     let held = held.unwrap_or_default();
     format!("{name} {does} with tests by another author, who has not seen the change{held}{which}")
+}
+
+/// What checks printed with the tests by another author, for a person: the author of the code is not shown it.
+pub(crate) fn seen_with_others(task_state: &TaskState) -> String {
+    let tried = task_state.trials.iter().filter(|one| one.trial == Trial::Others);
+    let parts = tried.filter_map(|one| {
+        let (what, end) = (&one.state.what, one.state.end.as_ref()?);
+        let (name, command, ended) = (&what.name, &what.command, end.ended);
+        Some(format!("{name} (`{command}`): {ended}\n{}", seen(Some(end))))
+    });
+    parts.collect::<Vec<_>>().join("\n\n")
 }
 
 /// The lines of a check's output that tell what was expected and what was seen.

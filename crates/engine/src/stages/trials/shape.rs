@@ -1,7 +1,7 @@
 //! The kind of a change: code, tests, documents. Derived from file names, and from whether anything but comments
 //! changed.
 
-use evidence::files::{FileKind, kind};
+use evidence::files::{FileKind, kind_of};
 use types::{ChangeKind, Changes};
 
 /// The kinds of files in a change.
@@ -29,7 +29,7 @@ impl Shape {
                 continue;
             }
             let new = change.how == ChangeKind::Added;
-            match kind(path, tests) {
+            match kind_of(change, tests) {
                 FileKind::Code => {
                     shape.code = true;
                     // Unit tests may be in the source file.

@@ -1,7 +1,5 @@
 //! The checks that count against a result, and the fault that they make.
 
-use std::fmt::Write as _;
-
 use types::{Check, Fault, FaultClass, TaskId};
 
 use crate::stages::trials::{self, DID_NOT_PASS};
@@ -21,13 +19,21 @@ pub(super) fn held<'a>(run: &Run, task: &TaskId, checks: &'a [CheckState]) -> &'
     &checks[..checks.iter().take_while(is_own).count()]
 }
 
-/// The checks that count against a result, by name, with the reason. A task with its own checks must pass those; the
+/// A check that counts against a result.
+pub(crate) struct Objection<'a> {
+    pub(crate) check: &'a Check,
+    why: String,
+    /// The failing tests, where the check simply failed and names them.
+    failing: &'a [String],
+}
+
+/// The checks that count against a result. A task with its own checks must pass those; the
 /// project's count only if the task breaks something that worked. One that timed out never counts.
 pub(crate) fn failed<'a>(
     run: &Run,
     task: &TaskId,
     task_state: &'a TaskState,
-) -> Vec<(&'a Check, String)> {
+) -> Vec<Objection<'a>> {
     let held = held(run, task, &task_state.checks).len();
     let mut failed = Vec::new();
     for (index, check) in task_state.checks.iter().enumerate() {
@@ -35,13 +41,10 @@ pub(crate) fn failed<'a>(
         let why = trials::stands(run, task_state.base.as_ref(), check);
         let breaks =
             end.tests.as_ref().is_some_and(|tests| !end.passed() && !tests.lost.is_empty());
-        if let Some(mut why) = why.filter(|_| index < held || breaks) {
+        if let Some(why) = why.filter(|_| index < held || breaks) {
             let failing = end.tests.as_ref().map(|tests| tests.failing.as_slice());
-            let failing = failing.filter(|names| why == DID_NOT_PASS && !names.is_empty());
-            if let Some(names) = failing {
-                let _ = write!(why, ": {}", trials::listed(names));
-            }
-            failed.push((&check.what, why));
+            let failing = failing.filter(|_| why == DID_NOT_PASS).unwrap_or_default();
+            failed.push(Objection { check: &check.what, why, failing });
         }
     }
     failed
@@ -60,15 +63,16 @@ pub(crate) fn failed_when_merged<'a>(
 }
 
 /// The fault of a result whose checks failed.
-pub(super) fn fault(failed: &[(&Check, String)]) -> Fault {
-    let (plain, odd): (Vec<_>, Vec<_>) = failed.iter().partition(|(_, why)| why == DID_NOT_PASS);
-    let says = |(check, why): &&(&Check, String)| match why.strip_prefix("it did not pass: ") {
-        Some(names) => format!("{} did not pass: {names}", check.name),
-        None => format!("{}: {why}", check.name),
+pub(super) fn fault(failed: &[Objection<'_>]) -> Fault {
+    let is_plain = |one: &&Objection<'_>| one.why == DID_NOT_PASS && one.failing.is_empty();
+    let (plain, odd): (Vec<_>, Vec<_>) = failed.iter().partition(is_plain);
+    let says = |one: &&Objection<'_>| match one.failing {
+        [] => format!("{}: {}", one.check.name, one.why),
+        names => format!("{} did not pass: {}", one.check.name, trials::listed(names)),
     };
     let mut what: Vec<String> = odd.iter().map(says).collect();
     if !plain.is_empty() {
-        let names: Vec<&str> = plain.iter().map(|(check, _)| check.name.as_str()).collect();
+        let names: Vec<&str> = plain.iter().map(|one| one.check.name.as_str()).collect();
         what.insert(0, format!("{} did not pass", names.join(", ")));
     }
     Fault::new(FaultClass::CheckFailed, CHECK_FAILED, what.join("; "))

@@ -247,3 +247,32 @@ fn a_policys_checks_come_before_those_that_were_found() {
     let events = bench.tell("T1.1 hands in a");
     assert!(events.contains("check.started T1.1/0 mine"), "{events}");
 }
+
+#[test]
+fn what_passed_on_the_same_files_built_from_nothing_is_not_run_again_when_merged() {
+    let known = |bench: &crate::testing::Bench<crate::Run>| {
+        bench.asked().iter().find_map(|effect| match effect {
+            types::Effect::RunCheck { check, against, .. }
+                if check.on == types::Subject::Merged =>
+            {
+                Some(against.known.as_ref().and_then(|end| end.same_as.clone()))
+            }
+            _ => None,
+        })
+    };
+    for (end, is_known) in [("exits 0 cold", true), ("exits 0", false)] {
+        let mut bench = planned("T1 a");
+        bench.tell(&format!("T1.1 hands in\ncheck T1.1/0 {end}\nmerge T1 lands"));
+        let commit = is_known.then(|| types::CommitId("c-T1.1".to_owned()));
+        assert_eq!(known(&bench), Some(commit), "{end}");
+    }
+    // Other results are on the branch, too: what was checked there counts.
+    for (end, is_known) in [("exits 0 cold", true), ("exits 0", false)] {
+        let mut bench = planned("T1 a; T2 b");
+        bench.tell("T1.1 hands in\ncheck T1.1/0 exits 0 cold\nmerge T1 lands");
+        bench.tell("T2.1 hands in\ncheck T2.1/0 exits 0 cold\nmerge T2 lands");
+        bench.tell(&format!("check landed:T2.1/0 {end}"));
+        let commit = is_known.then(|| types::CommitId("m-T2".to_owned()));
+        assert_eq!(known(&bench), Some(commit), "{end}");
+    }
+}

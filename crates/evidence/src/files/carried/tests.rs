@@ -28,6 +28,16 @@ fn a_name_is_carried_along_and_nothing_else_with_it() {
     assert_eq!(silent.carried("test_a.py", old, &new), None);
 }
 
+/// The name may be a part of the path of its module, which stays.
+#[test]
+fn a_name_that_is_also_its_module_s_is_carried_along() {
+    let goal = "Rename the function fill to render; the file keeps its name";
+    let ordered = ordered(goal, "def fill(c): pass", "def render(c): pass");
+    let old = "from fill import fill\n\ndef test_a():\n    assert fill(1) == 2\n";
+    let new = old.replace("import fill", "import render").replace("fill(1)", "render(1)");
+    assert_eq!(ordered.carried("test_a.py", old, &new).map(|found| found.text), Some(new));
+}
+
 #[test]
 fn a_value_follows_the_goal_only_as_the_goal_says_it() {
     let old = "def test_a():\n    assert timeout() == 30\n    assert retries() == 2\n";
@@ -101,6 +111,9 @@ fn an_import_follows_the_file() {
     let old = "import { a } from '../src/slots.js';\ntest('x', () => { assert(a()); });\n";
     let new = old.replace("src/", "src/time/");
     assert_eq!(ordered.carried("a.test.js", old, &new).map(|found| found.text), Some(new));
+    let script = "TOC=\"sh $PWD/src/slots.js\"\n";
+    let new = script.replace("src/", "src/time/");
+    assert_eq!(ordered.carried("test.sh", script, &new).map(|found| found.text), Some(new));
     let other = old.replace("src/slots", "fake/slots");
     assert_eq!(ordered.carried("a.test.js", old, &other), None);
 }
@@ -119,4 +132,39 @@ fn a_file_of_code_has_the_names_that_the_goal_orders() {
     assert_eq!(ordered.removed(), ["without fee", "without nothing_left"]);
     let silent = Ordered { goal: "Make it a charge".to_owned(), ..ordered };
     assert_eq!(silent.renamed_file(old, "from a import charge\n").0, old);
+}
+
+#[test]
+fn another_name_is_expected_where_the_goal_puts_it_in_place_of_the_old_one() {
+    let old = "def test_a():\n    with raises(TypeError):\n        parse(3)\n";
+    let new = old.replace("TypeError", "ValueError");
+    let of = |goal: &str| ordered(goal, "", "").carried("test_a.py", old, &new);
+    for goal in [
+        "parse() raises `ValueError` instead of `TypeError` for numbers",
+        "Raise ValueError, not TypeError",
+        "Change TypeError to ValueError",
+    ] {
+        let carried = of(goal).expect("the goal says so");
+        assert_eq!(
+            (carried.text, carried.changes),
+            (new.clone(), vec!["TypeError → ValueError".to_owned()])
+        );
+    }
+    for goal in
+        ["Raise TypeError instead of ValueError", "ValueError and TypeError", "Raise ValueError"]
+    {
+        assert_eq!(of(goal), None, "{goal}");
+    }
+}
+
+#[test]
+fn a_private_name_and_the_package_s_version_change_without_a_word_of_the_goal() {
+    let before = "__version__ = '1.2.0'\ndef _load(path): pass\n";
+    let after = "__version__ = '1.3.0'\ndef _read(path): pass\n";
+    let old = "def test_a():\n    assert _load('a') == 3\n    assert __version__ == '1.2.0'\n";
+    let new = old.replace("_load", "_read").replace("1.2.0", "1.3.0");
+    let carried = ordered("Make it faster", before, after).carried("test_a.py", old, &new);
+    assert_eq!(carried.expect("it is carried").text, new);
+    let other = old.replace("1.2.0", "1.4.0");
+    assert_eq!(ordered("Make it faster", before, after).carried("test_a.py", old, &other), None);
 }

@@ -19,8 +19,9 @@ impl RunExecutor {
     ) -> Result<(Vec<Edit>, Vec<String>), GitError> {
         let tests = &against.test_files;
         let mut mix = files::base_tests(&against.changes, tests);
-        let is_code =
-            |change: &types::FileChange| kind(&change.path, &against.test_files) == FileKind::Code;
+        let is_code = |change: &types::FileChange| {
+            files::kind_of(change, &against.test_files) == FileKind::Code
+        };
         let code = against.changes.0.iter().any(is_code);
         let goal = against.goal.as_deref().unwrap_or_default();
         let both = format!("{goal}\n{}", against.title);
@@ -85,7 +86,7 @@ impl RunExecutor {
             .filter(|change| {
                 change.how == ChangeKind::Modified && change.path.as_str().ends_with(".rs")
             })
-            .filter(|change| kind(&change.path, &against.test_files) == FileKind::Code)
+            .filter(|change| files::kind_of(change, &against.test_files) == FileKind::Code)
             .map(|change| change.path.clone())
             .collect();
         let repo = self.worktrees.repo();
@@ -107,8 +108,9 @@ impl RunExecutor {
         head: &CommitId,
         base: &CommitId,
     ) -> Result<Vec<Edit>, GitError> {
-        let code =
-            |change: &&types::FileChange| kind(&change.path, &against.test_files) == FileKind::Code;
+        let code = |change: &&types::FileChange| {
+            files::kind_of(change, &against.test_files) == FileKind::Code
+        };
         let paths = against.changes.0.iter().filter(code).map(|change| change.path.clone());
         let mut edits: Vec<Edit> =
             paths.map(|path| Edit { path, to: EditTo::AsIn(base.clone()) }).collect();

@@ -39,18 +39,22 @@ impl RunExecutor {
         let of_code = |change: &&FileChange| {
             change.how != ChangeKind::Deleted
                 && !change.only_comments
-                && files::kind(change.path.as_str(), &against.test_files) == FileKind::Code
+                && files::kind_of(change, &against.test_files) == FileKind::Code
         };
         let paths: Vec<WorkPath> =
             against.changes.0.iter().filter(of_code).map(|change| change.path.clone()).collect();
+        let gone = |change: &&FileChange| change.how == ChangeKind::Deleted;
+        let gone = against.changes.0.iter().filter(gone).count();
         let repo = self.worktrees.repo();
         let (old, new) = (repo.texts(base, &paths).await?, repo.texts(commit, &paths).await?);
         let orders = self.orders(against, commit, base).await?;
-        let (mut parts, mut ordered) = (Vec::new(), Vec::new());
+        let (mut parts, mut ordered, mut exported) = (Vec::new(), Vec::new(), Some(Vec::new()));
         for (path, text) in &new {
             let before = text_of(&old, path).unwrap_or_default();
             let (before, renamed) = orders.renamed_file(before, text);
             ordered.extend(renamed);
+            let names = orders.exported(path.as_str(), &before, text);
+            exported = exported.zip(names).map(|(all, names)| [all, names].concat());
             for part in mutate::mutants(path.as_str(), &before, text) {
                 let in_file = |mutant| InFile { path: path.clone(), mutant };
                 parts.push(part.into_iter().map(in_file).collect());
@@ -58,6 +62,9 @@ impl RunExecutor {
         }
         if ordered.is_empty() {
             ordered = orders.removed();
+        }
+        if ordered.is_empty() && parts.is_empty() && gone == 0 {
+            ordered = exported.unwrap_or_default();
         }
         let known = |(path, text): &(WorkPath, String)| mutate::is_known(path.as_str(), text);
         if !new.iter().all(known) {

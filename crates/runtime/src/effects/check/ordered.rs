@@ -1,6 +1,6 @@
 //! Tests of before in a trial, with the changes that the goal orders; `evidence` says which those are.
 
-use evidence::files::{FileKind, Ordered};
+use evidence::files::{FileKind, Ordered, kind_of};
 use sandbox::{Edit, EditTo, GitError};
 use types::{Against, ChangeKind, CommitId, FileChange, WorkPath};
 
@@ -64,7 +64,7 @@ impl RunExecutor {
         base: &CommitId,
     ) -> Result<Ordered, GitError> {
         let of_code = |change: &&FileChange| {
-            matches!(kind(&change.path, &against.test_files), FileKind::Code | FileKind::Data)
+            matches!(kind_of(change, &against.test_files), FileKind::Code | FileKind::Data)
         };
         let code: Vec<&FileChange> = against.changes.0.iter().filter(of_code).collect();
         let paths: Vec<WorkPath> = code.iter().map(|change| change.path.clone()).collect();

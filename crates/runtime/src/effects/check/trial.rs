@@ -8,20 +8,27 @@ use evidence::alter::{self, Altered};
 use evidence::files::FileKind;
 use evidence::related;
 use sandbox::{Edit, EditTo, GitError};
-use types::{Against, Changes, CommitId, Fault, FileChange, Subject, TestReport, Trial, WorkPath};
+use types::{
+    Against, ChangeKind, Changes, CommitId, Fault, FileChange, Subject, TestReport, Trial, WorkPath,
+};
 
 use super::job::Job;
 use super::mix::{kind, others};
+use super::moved::Moves;
 use super::variant::{InFile, Variant, described};
 use crate::effects::run_executor::RunExecutor;
 
 /// The tree that a check runs on.
 pub(super) enum Tree {
     Plain(CommitId),
+    /// A tree on which tests should fail, the same with passing ones, and the test files that it is about.
+    ToFail(CommitId, CommitId, Vec<WorkPath>),
     /// The result with the tests of before, or nothing to try, and the changes of tests that the goal orders.
     OldTests(Option<CommitId>, Vec<String>),
     /// Trees with altered expectations, tried one after the other; at least one.
     Altered(Vec<Variant>),
+    /// The result with moved tests.
+    Moved(Moves),
     /// The parts of the change with the mutants of each, and the names that changed or went as the goal orders it.
     Mutated(Vec<Vec<InFile>>, Vec<String>),
     /// The trial cannot be made, and why.
@@ -73,7 +80,8 @@ impl RunExecutor {
             }
             Trial::NewTests => {
                 let edits = self.new_tests(job.against, commit, base).await?;
-                Ok(self.mix(job, base, edits, "it brings no test").await?)
+                let tree = self.mix(job, base, edits, "it brings no test").await?;
+                Ok(tree.expecting_failure(commit.clone(), changed_tests(job.against)))
             }
             Trial::Altered => {
                 let commit = if job.against.base_tests {
@@ -85,14 +93,17 @@ impl RunExecutor {
                 self.alter(job, &commit).await
             }
             Trial::OthersWithout => {
-                Ok(self.mix(job, base, others(job.against), "there are no such tests").await?)
+                let laid = others(job.against);
+                let files = laid.iter().map(|edit| edit.path.clone()).collect();
+                let tree = self.mix(job, base, laid, "there are no such tests").await?;
+                let (edits, _) = self.with_others(job, commit, base).await?;
+                Ok(tree.expecting_failure(self.mixed(job, commit, &edits).await?, files))
             }
             Trial::Others | Trial::OthersAltered => {
-                let (mut edits, _) = self.base_tests(job.against, commit, base).await?;
-                edits.extend(others(job.against));
+                let (edits, ordered) = self.with_others(job, commit, base).await?;
                 let mixed = self.mixed(job, commit, &edits).await?;
                 if trial == Trial::Others {
-                    return Ok(Tree::Plain(mixed));
+                    return Ok(Tree::OldTests(Some(mixed), ordered));
                 }
                 let files = job.against.others.first().map(|(_, files)| files.as_slice());
                 let tests = self.worktrees.repo().texts(&mixed, files.unwrap_or_default()).await?;
@@ -103,7 +114,24 @@ impl RunExecutor {
                 let (parts, ordered) = self.mutants(job.against, commit, base).await?;
                 Ok(Tree::Mutated(parts, ordered))
             }
+            Trial::Moved => {
+                let moves = self.moves(job, commit).await?;
+                let untried = || Tree::Untried("no test was found that could be moved".to_owned());
+                Ok(moves.map_or_else(untried, Tree::Moved))
+            }
         }
+    }
+
+    /// What turns the result into one with the tests of before and those by another author.
+    async fn with_others(
+        &self,
+        job: &Job<'_>,
+        commit: &CommitId,
+        base: &CommitId,
+    ) -> Result<(Vec<Edit>, Vec<String>), GitError> {
+        let (mut edits, ordered) = self.base_tests(job.against, commit, base).await?;
+        edits.extend(others(job.against));
+        Ok((edits, ordered))
     }
 
     async fn mix(
@@ -142,8 +170,14 @@ impl RunExecutor {
     async fn alter(&self, job: &Job<'_>, commit: &CommitId) -> Result<Tree, Fault> {
         let tests = self.test_files(job.against, commit).await?;
         let names = &job.against.tests;
-        let Some(all) = self.all_altered(job, commit, &tests, names).await? else {
-            return Ok(nothing_to_alter());
+        let all = self.all_altered(job, commit, &tests, names).await?;
+        // A planted test shows that the runner runs, not that anything is compared.
+        let data = match all.as_ref().is_none_or(|all| all.what.is_empty()) {
+            true => self.altered_data(job, commit).await?,
+            false => None,
+        };
+        let Some(all) = all else {
+            return Ok(data.map_or_else(nothing_to_alter, |one| Tree::Altered(vec![one])));
         };
         let mut variants = Vec::new();
         if names.is_empty() {
@@ -153,6 +187,7 @@ impl RunExecutor {
         if variants.is_empty() {
             variants.push(all);
         }
+        variants.extend(data);
         Ok(Tree::Altered(variants))
     }
 
@@ -185,9 +220,11 @@ impl RunExecutor {
         if edits.is_empty() {
             return Ok(None);
         }
+        let passing = Some(commit.clone());
         let commit = self.mixed(job, commit, &edits).await?;
         let files = edits.into_iter().map(|edit| edit.path).collect();
-        Ok(Some(Variant { commit, files, must_fail, planted, what, alone: None }))
+        let (alone, of_data) = (None, false);
+        Ok(Some(Variant { commit, passing, files, must_fail, planted, what, alone, of_data }))
     }
 
     /// The tree of a variant in which no program can read the altered files.
@@ -203,7 +240,7 @@ impl RunExecutor {
     }
 
     /// The check's report on the result, if it names every test.
-    async fn own_report(&self, against: &Against) -> Result<Option<TestReport>, Fault> {
+    pub(super) async fn own_report(&self, against: &Against) -> Result<Option<TestReport>, Fault> {
         let Some(digest) = &against.own else { return Ok(None) };
         let bytes = self.services.journal.blob(digest).await.map_err(|error| error.fault())?;
         let report: TestReport =
@@ -244,15 +281,26 @@ impl RunExecutor {
             let what = described(&path, &altered);
             let files = vec![path.clone()];
             let edit = Edit { path, to: EditTo::Text(altered.text) };
+            let passing = Some(commit.clone());
             let commit = self.mixed(job, commit, &[edit]).await?;
             let (alone, must_fail, planted) = (altered.tests.pop(), vec![], vec![]);
-            variants.push(Variant { commit, files, must_fail, planted, what, alone });
+            let of_data = false;
+            variants.push(Variant {
+                commit,
+                passing,
+                files,
+                must_fail,
+                planted,
+                what,
+                alone,
+                of_data,
+            });
         }
         Ok(variants)
     }
 
     /// The files of a commit with tests or their expected data.
-    async fn test_files(
+    pub(super) async fn test_files(
         &self,
         against: &Against,
         commit: &CommitId,
@@ -289,16 +337,18 @@ impl RunExecutor {
         Ok(related::unrelated(failing, &tests, &changed))
     }
 
-    /// Names in the goal that nothing in the result has.
+    /// Names in the goal that nothing in the merged result has.
     pub(super) async fn left_out(
         &self,
-        goal: &str,
+        job: &Job<'_>,
         commit: &CommitId,
-        tests: &[String],
     ) -> Result<Vec<String>, Fault> {
+        let merged = job.check.on == Subject::Merged;
+        let Some(goal) = job.against.goal.as_deref().filter(|_| merged) else { return Ok(vec![]) };
         if evidence::signs::named_things(goal).is_empty() {
             return Ok(vec![]);
         }
+        let tests = &job.against.test_files;
         let repo = self.worktrees.repo();
         let mut paths = repo.paths(commit).await?;
         paths.retain(|path| kind(path, tests) != FileKind::Document);
@@ -309,12 +359,31 @@ impl RunExecutor {
 }
 
 /// How many folders a path has in common with a changed file.
-fn nearness(path: &WorkPath, changes: &Changes) -> usize {
+pub(super) fn nearness(path: &WorkPath, changes: &Changes) -> usize {
     let common = |change: &FileChange| {
         let (one, other) = (path.as_str().split('/'), change.path.as_str().split('/'));
         one.zip(other).take_while(|(one, other)| one == other).count()
     };
     changes.0.iter().map(common).max().unwrap_or_default()
+}
+
+impl Tree {
+    /// The tree of a trial that should fail; without such files it cannot be narrowed.
+    fn expecting_failure(self, passing: CommitId, wanted: Vec<WorkPath>) -> Self {
+        match self {
+            Self::Plain(commit) if !wanted.is_empty() => Self::ToFail(commit, passing, wanted),
+            tree => tree,
+        }
+    }
+}
+
+/// The test files that the change brings or changes.
+fn changed_tests(against: &Against) -> Vec<WorkPath> {
+    let is_there = |change: &&FileChange| {
+        change.how != ChangeKind::Deleted
+            && kind(&change.path, &against.test_files) == FileKind::Test
+    };
+    against.changes.0.iter().filter(is_there).map(|change| change.path.clone()).collect()
 }
 
 fn nothing_to_alter() -> Tree {

@@ -5,7 +5,7 @@ use evidence::mutate::Mutant;
 use evidence::related;
 use types::{CheckEnd, CommitId, TestOutcome, TestReport, WorkPath, one_line};
 
-use super::job::counts;
+use super::job::{Ran, counts, names};
 
 /// The most characters of a line that are told.
 const LONGEST: usize = 120;
@@ -13,6 +13,8 @@ const LONGEST: usize = 120;
 /// A tree with altered expectations.
 pub(super) struct Variant {
     pub(super) commit: CommitId,
+    /// The tree without the alterations, if it may be narrowed.
+    pub(super) passing: Option<CommitId>,
     /// The altered files.
     pub(super) files: Vec<WorkPath>,
     /// The tests that must now fail, by their names in the files.
@@ -23,6 +25,8 @@ pub(super) struct Variant {
     pub(super) what: Vec<String>,
     /// The only altered test, if each is tried alone.
     pub(super) alone: Option<String>,
+    /// Whether it is a value in a data file, which tests may compare or not.
+    pub(super) of_data: bool,
 }
 
 impl Variant {
@@ -53,6 +57,17 @@ impl Variant {
         let unseen = |name: &&String| !outcomes(name).contains(&TestOutcome::Failed);
         let missed = self.must_fail.iter().filter(alive);
         missed.chain(self.planted.iter().filter(unseen)).cloned().collect()
+    }
+
+    /// Whether a run on a narrowed tree noticed each alteration, by name.
+    pub(super) fn is_noticed(&self, ran: &Ran, failing_anyway: &[String]) -> bool {
+        let Some(report) = &ran.report else { return false };
+        let fails = |name: &String| {
+            let mut failed = names(report, TestOutcome::Failed);
+            failed.any(|failed| related::short_name(failed) == name)
+        };
+        self.unnoticed(&ran.end, Some(report), failing_anyway).is_empty()
+            && self.must_fail.iter().chain(&self.alone).all(fails)
     }
 
     /// Whether the runner could not start, so that its failure proves nothing.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use types::{
-    AttemptId, CheckEnd, CheckId, CommitId, Decision, Effect, Ended, Event, Phase, PlanApproval,
-    Policy, RoleId, Status, Subject, TaskId,
+    About, AttemptId, CheckEnd, CheckId, CommitId, Decision, Effect, Ended, Event, Phase,
+    PlanApproval, Policy, RoleId, Status, Subject, TaskId,
 };
 
 use super::broken::{Broken, holds};
@@ -27,6 +27,7 @@ pub(super) struct RunBook {
     retries: BTreeMap<TaskId, u32>,
     answers: u32,
     open_questions: BTreeSet<u32>,
+    gate_questions: BTreeSet<u32>,
     checks: BTreeMap<CheckId, Option<CheckEnd>>,
     commands: BTreeMap<CheckId, String>,
     /// The commands of checks that the person accepted as failing, and of those that they dropped.
@@ -59,6 +60,7 @@ impl RunBook {
             retries: BTreeMap::new(),
             answers: 0,
             open_questions: BTreeSet::new(),
+            gate_questions: BTreeSet::new(),
             checks: BTreeMap::new(),
             commands: BTreeMap::new(),
             excused: BTreeSet::new(),
@@ -100,12 +102,17 @@ impl RunBook {
                 self.planned = Some(tasks.collect());
                 return holds(may, "no_plan_without_the_approval_that_is_wanted", String::new);
             }
-            Event::QuestionAsked { question, .. } => {
+            Event::QuestionAsked { question, terms, .. } => {
+                let about = terms.as_ref().and_then(|terms| terms.about.as_ref());
+                if matches!(about, Some(About::Gate(_))) {
+                    self.gate_questions.insert(*question);
+                }
                 let new = self.open_questions.insert(*question);
                 return holds(new, "a_question_is_asked_once", || question.to_string());
             }
             Event::QuestionAnswered { question, choice, text, .. } => {
-                if choice.as_deref() == Some(types::choices::DROP) {
+                let of_gate = self.gate_questions.contains(question);
+                if of_gate && choice.as_deref() == Some(types::choices::DROP) {
                     self.drops_failing();
                 }
                 self.answers += 1;
