@@ -25,6 +25,9 @@ use types::{LogId, Millis, Money, Spend, Verdict, count};
 use crate::exit::Exit;
 pub(crate) use types::one_line;
 
+/// Maximum number of files with uncommitted changes that are named.
+const MOST_LEFT_OUT: usize = 5;
+
 /// Verbosity of the output besides the result: 0 nothing, 1 important messages, 2 every event.
 static SAID: AtomicU8 = AtomicU8::new(1);
 
@@ -178,6 +181,33 @@ pub(crate) fn json(what: &impl Serialize) -> anyhow::Result<()> {
 /// Prints a result as a line of JSON for programs, or else as text, which ends with a line break.
 pub(crate) fn result(as_json: bool, object: &impl Serialize, said: &str) -> anyhow::Result<()> {
     if as_json { json(object) } else { Ok(text(said)?) }
+}
+
+/// Which uncommitted changes a run does not see: those in files that its goal names, otherwise all.
+pub(crate) fn left_out(uncommitted: &[String], goal: &str) -> Option<String> {
+    let words = || goal.split(|c: char| c.is_whitespace() || "\"'`(),:;".contains(c));
+    let is_named = |file: &&String| words().any(|word| names(word, file));
+    let mut files: Vec<&String> = uncommitted.iter().filter(is_named).collect();
+    if files.is_empty() {
+        files = uncommitted.iter().collect();
+    }
+    let shown: Vec<String> = files.iter().take(MOST_LEFT_OUT).map(|file| path(file.as_ref())).collect();
+    let more = match files.len().saturating_sub(MOST_LEFT_OUT) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!shown.is_empty()).then(|| {
+        format!(
+            "uncommitted changes in {}{more} are not part of a run; --with-changes takes them along",
+            shown.join(", ")
+        )
+    })
+}
+
+/// Whether a word of a goal is the path of a file, or the end of it.
+fn names(word: &str, file: &str) -> bool {
+    let word = word.trim_end_matches('.');
+    !word.is_empty() && file.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }
 
 /// Prints a message to the user that is not part of the result.

@@ -38,6 +38,8 @@ pub struct NewRun {
     pub id: Option<RunId>,
     /// The commit to start from; `None` for the one that is checked out.
     pub base: Option<CommitId>,
+    /// Starts from a commit with the person's uncommitted changes, which is made for that.
+    pub with_changes: bool,
 }
 
 impl NewRun {
@@ -53,6 +55,7 @@ impl NewRun {
             policy: presets::preset("crew")?,
             id: None,
             base: None,
+            with_changes: false,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! A survey of a repository, for commands that advise a person: its checks, its set-up, and obstacles to a run. Runs
+//! A survey of a repository, for commands that advise a person: its checks, its set-up, and what a run would not see. Runs
 //! nothing and changes nothing.
 
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ use crate::prepare::proposed_workspace;
 pub struct ProjectSurvey {
     /// The top of the repository.
     pub root: PathBuf,
-    /// Git's error about uncommitted work, if there is any.
-    pub dirty: Option<String>,
+    /// The files with uncommitted changes.
+    pub uncommitted: Vec<String>,
     /// The checks suggested by the files of the last commit.
     pub checks: Vec<Check>,
     /// The suggested preparation of a fresh checkout.
@@ -28,9 +28,10 @@ pub struct ProjectSurvey {
 pub async fn project_survey(folder: &Path) -> Result<ProjectSurvey, GitError> {
     let repo = Repo::discover(folder).await?;
     let checks = repo.checks_at_head().await?;
-    let dirty = repo.refuse_dirty().await.err().map(|error| error.to_string());
+    let uncommitted = repo.uncommitted().await?;
     let workspace = proposed_workspace(folder).await.unwrap_or_default();
     let installs = |command: &&String| !evidence::workspace::fills_a_cache(command);
     let missing = workspace.setup.iter().filter(installs).cloned().collect();
-    Ok(ProjectSurvey { root: repo.root().to_owned(), dirty, checks, workspace, missing })
+    let root = repo.root().to_owned();
+    Ok(ProjectSurvey { root, uncommitted, checks, workspace, missing })
 }

@@ -215,6 +215,7 @@ impl Bosun {
             id: None,
             // An accepted result is already on the person's branch, or was.
             base: (!accepted).then(|| view.head.clone()),
+            with_changes: false,
         })
     }
 

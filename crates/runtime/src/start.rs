@@ -8,7 +8,7 @@ use sandbox::Repo;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use types::{Begin, Fault, Input, LogId, Policy, Request, RoleId, RunId, RunView};
+use types::{Begin, CommitId, Fault, Input, LogId, Policy, Request, RoleId, RunId, RunView};
 
 use crate::api::{Bosun, NewRun, draw_run_id};
 use crate::check_trees::CheckTrees;
@@ -23,6 +23,8 @@ use crate::worktrees::Worktrees;
 #[derive(Debug)]
 pub struct Handle {
     run: RunId,
+    /// Files with uncommitted changes, which are no part of the run.
+    uncommitted: Vec<String>,
     suspend: CancellationToken,
     task: JoinHandle<Result<Left, Error>>,
 }
@@ -41,6 +43,12 @@ impl Handle {
     #[must_use]
     pub fn run(&self) -> &RunId {
         &self.run
+    }
+
+    /// Files in which the person had uncommitted changes when the run was started, and which the run does not see.
+    #[must_use]
+    pub fn uncommitted(&self) -> &[String] {
+        &self.uncommitted
     }
 
     /// Stops everything and leaves the run to be resumed.
@@ -71,10 +79,18 @@ impl Bosun {
             .refuse_folder(repo.root(), &new.policy.sandbox)
             .map_err(Error::Folder)?;
         Box::pin(self.sweep(Some(repo.root()))).await;
-        let mut survey = Box::pin(repo.survey_at(new.base.as_ref())).await?;
+        let run = new.id.clone().unwrap_or_else(draw_run_id);
+        let with_changes = match new.with_changes {
+            true => Box::pin(self.with_changes(&repo, &run)).await?,
+            false => None,
+        };
+        let base = with_changes.as_ref().or(new.base.as_ref());
+        let mut survey = Box::pin(repo.survey_at(base)).await?;
+        if with_changes.is_some() {
+            survey.uncommitted.clear();
+        }
         survey.usual = Box::pin(self.usual(repo.root())).await?;
         survey.has_tester = self.has_tester(&new).await;
-        let run = new.id.unwrap_or_else(draw_run_id);
         let policy = self.keep_policy(&new.policy).await?;
         let machine = Run::new(run.clone(), Arc::new(new.policy));
         let log = LogId::run(run.clone());
@@ -84,6 +100,14 @@ impl Bosun {
         let begin = Begin { run, request: new.request, survey, policy, price };
         Box::pin(drive.take(&Input::Begin(Box::new(begin)), None)).await?;
         Ok(self.launch(drive, repo))
+    }
+
+    /// A commit with the person's uncommitted changes, if there are any.
+    async fn with_changes(&self, repo: &Repo, run: &RunId) -> Result<Option<CommitId>, Error> {
+        let message = format!("Uncommitted changes when {run} was started\n");
+        let scratch = self.services.home.join(format!("{run}.index"));
+        let at = self.services.clock.now();
+        Ok(repo.commit_uncommitted((&message, at), &scratch).await?)
     }
 
     /// Resumes a run from the end of its log.
@@ -135,6 +159,8 @@ impl Bosun {
 
     fn launch(&self, drive: Drive<Run>, repo: Repo) -> Handle {
         let run = drive.machine.id().clone();
+        let survey = drive.machine.survey();
+        let uncommitted = survey.map(|survey| survey.uncommitted.clone()).unwrap_or_default();
         let suspend = CancellationToken::new();
         let deps = PrepareDeps {
             services: self.services.clone(),
@@ -164,7 +190,7 @@ impl Bosun {
             away: Arc::default(),
         };
         let task = tokio::spawn(drive_run(self.clone(), drive, executor));
-        Handle { run, suspend, task }
+        Handle { run, uncommitted, suspend, task }
     }
 
     /// Resumes the run if a command was posted since it was left and it has no other driver.

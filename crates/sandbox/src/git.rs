@@ -22,6 +22,7 @@ mod settle;
 mod submodules;
 mod survey;
 mod tree;
+mod uncommitted;
 mod unfinished;
 mod upper;
 pub(crate) mod workspace;

@@ -234,6 +234,7 @@ impl<'a> Stage<'a> {
             policy: policy(&self.scenario.preset, &self.scenario.policy)?,
             id: Some(self.run.clone()),
             base: None,
+            with_changes: false,
         })
     }
 

@@ -177,6 +177,9 @@ pub struct Survey {
     /// Whether a model can play the role that writes tests for others' results.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub has_tester: bool,
+    /// Files with uncommitted changes, which are no part of the run; only the first few hundred.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncommitted: Vec<String>,
 }
 
 /// A document for agents.

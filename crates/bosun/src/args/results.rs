@@ -153,7 +153,7 @@ pub(crate) struct PullRequest {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Fast-forwards your branch to the result and updates your files. Refused if there are uncommitted changes, if \
+    after_help = "Fast-forwards your branch to the result and updates your files. Uncommitted changes in other files stay as they are; refused if it would overwrite any, if \
     the checked-out branch is not the one the run was started on, or if the run did not end as \
     done.\n\nExamples:\n  bosun accept\n  bosun accept r_1a2b --merge\n  bosun accept r_1a2b --author me\n  bosun accept r_1a2b --tests"
 )]

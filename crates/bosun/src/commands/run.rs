@@ -232,9 +232,19 @@ async fn carry_out(
     (request, policy): (Request, Policy),
     order: Order,
 ) -> anyhow::Result<Over> {
-    let new = NewRun { request, repository: args.repo().to_owned(), policy, id: None, base: None };
+    let new = NewRun {
+        request,
+        repository: args.repo().to_owned(),
+        policy,
+        id: None,
+        base: None,
+        with_changes: args.with_changes,
+    };
     let form = form(args, order);
     let handle = bosun.start(new).await?;
+    if let Some(left_out) = print::left_out(handle.uncommitted(), &args.goal) {
+        print::note(&left_out);
+    }
     let run = handle.run().clone();
     let over = follow::until_over(home, bosun, handle, (form, BTreeMap::new()), &[]).await?;
     if args.response {

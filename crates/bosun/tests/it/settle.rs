@@ -68,11 +68,11 @@ fn a_result_is_taken_by_moving_the_branch_forward_once() {
 fn uncommitted_work_and_another_branch_are_left_alone() {
     let place = Place::new();
     let (repo, run) = done(&place);
-    std::fs::write(repo.join("mine.txt"), "mine\n").expect("a file");
+    std::fs::write(repo.join("greeting.txt"), "mine\n").expect("a file");
     let (code, said) = says(&place, &["accept", &run]);
     assert_eq!(code, 67, "{said}");
-    assert!(said.contains("uncommitted") && said.contains("mine.txt"), "{said}");
-    std::fs::remove_file(repo.join("mine.txt")).expect("it was there");
+    assert!(said.contains("your uncommitted changes in greeting.txt would be overwritten"), "{said}");
+    std::fs::remove_file(repo.join("greeting.txt")).expect("it was there");
     place.git(&repo, &["switch", "--quiet", "--create", "other"]);
     let (code, said) = says(&place, &["accept", &run]);
     assert_eq!(code, 2, "{said}");
@@ -83,6 +83,57 @@ fn uncommitted_work_and_another_branch_are_left_alone() {
         "{said}"
     );
     assert!(!repo.join("greeting.txt").exists());
+}
+
+/// A run starts from the last commit, and its result is taken beside the person's own changes.
+#[test]
+fn a_run_begins_and_is_accepted_beside_uncommitted_work() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, SCRIPT);
+    let tracked = place.git(&repo, &["ls-files"]);
+    let tracked = repo.join(tracked.lines().next().expect("a tracked file"));
+    let text = std::fs::read_to_string(&tracked).expect("a file") + "\n# mine\n";
+    std::fs::write(&tracked, &text).expect("a file");
+    std::fs::write(repo.join("scratch.txt"), "mine\n").expect("a file");
+    let before = place.git(&repo, &["status", "--porcelain"]);
+    let output = place.run(&run(&repo, &script, "Write hello to greeting.txt"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("scratch.txt are not part of a run; --with-changes"), "{said}");
+    let output = place.command(&["accept"]).current_dir(&repo).output().expect("it runs");
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(place.git(&repo, &["status", "--porcelain"]), before);
+    assert_eq!(std::fs::read_to_string(&tracked).expect("a file"), text);
+    assert!(repo.join("greeting.txt").exists());
+}
+
+/// Changes that are taken along are a commit of the run's own branch; the person's branch and files stay.
+#[test]
+fn uncommitted_changes_are_taken_along_when_asked_for() {
+    let place = Place::new();
+    let (repo, script) = repository(&place, SCRIPT);
+    std::fs::write(repo.join("mine.txt"), "mine\n").expect("a file");
+    let head = place.git(&repo, &["rev-parse", "HEAD"]);
+    let mut args = run(&repo, &script, "Write hello to greeting.txt");
+    args.push("--with-changes");
+    let output = place.run(&args);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("not part of a run"), "{}", stderr(&output));
+    assert_eq!(place.git(&repo, &["rev-parse", "HEAD"]), head);
+    assert_eq!(place.git(&repo, &["status", "--porcelain"]), "?? mine.txt\n");
+    let branch = place.git(&repo, &["branch", "--list", "bosun/*", "--format=%(refname:short)"]);
+    let files = place.git(&repo, &["diff", "--name-only", "main", branch.trim()]);
+    assert_eq!(files, "greeting.txt\nmine.txt\n");
+    // Its own diff is the agents' work alone.
+    let output = place.command(&["diff", "--name-only"]).current_dir(&repo).output().expect("it runs");
+    assert_eq!(stdout(&output).trim(), "greeting.txt");
+    let output = place.command(&["accept"]).current_dir(&repo).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(67), "{}", stderr(&output));
+    place.git(&repo, &["add", "--all"]);
+    place.git(&repo, &["commit", "--quiet", "--message=Mine"]);
+    let output = place.command(&["accept", "--merge"]).current_dir(&repo).output().expect("it runs");
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(repo.join("greeting.txt").exists() && repo.join("mine.txt").exists());
 }
 
 #[test]

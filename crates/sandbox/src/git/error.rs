@@ -26,7 +26,7 @@ pub enum GitError {
     GitMissing,
     #[error("git {found} is too old; 2.38 or newer is needed")]
     TooOld { found: String },
-    #[error("the working tree has {}", dirty(paths, *count))]
+    #[error("{}", dirty(paths, *count))]
     Dirty {
         /// The first few of the changed files.
         paths: Vec<String>,
@@ -184,16 +184,17 @@ impl From<GitError> for Fault {
     }
 }
 
-/// Number and names of uncommitted changes, and what to do with them.
+/// The files in which uncommitted changes would be overwritten, and what to do with them.
 fn dirty(paths: &[String], count: u64) -> String {
-    let changes = types::count(count, "uncommitted change");
     let mut names = paths.join(", ");
     let more = count.saturating_sub(paths.len() as u64);
     if more > 0 {
         names.push_str(&format!(" and {more} more"));
     }
-    let them = if count == 1 { "it" } else { "them" };
-    format!("{changes} ({names}); commit or stash {them} first (untracked files: git stash -u)")
+    format!(
+        "your uncommitted changes in {names} would be overwritten; commit or stash them first (untracked files: \
+         git stash -u)"
+    )
 }
 
 /// Wraps the error of a file operation.

@@ -29,46 +29,35 @@ impl Repo {
         branch.succeeded().then(|| branch.word()).transpose()
     }
 
-    /// Takes a commit onto the branch that is checked out, and updates the files. Uncommitted work is refused. If the
-    /// branch has diverged, a merge commit is made if a message for it is given. An earlier call that a crash
-    /// interrupted is finished first.
+    /// Takes a commit onto the branch that is checked out, and updates the files. Refused if files that it changes have
+    /// uncommitted changes; all others are left alone. If the branch has diverged, a merge commit is made if a message
+    /// for it is given. An earlier call that a crash interrupted is finished first.
     pub async fn take(
         &self,
         commit: &CommitId,
         merge: Option<(&str, Timestamp)>,
     ) -> Result<Taken, GitError> {
         self.finish_move().await?;
-        self.refuse_dirty().await?;
-        let head = self.head().await?;
-        if self.contains(commit, &head).await? {
-            self.note_move(&head, commit)?;
-        }
-        let taken = self.take_clean(commit, merge).await;
-        // A failure that left the files unchanged is not an interrupted move.
-        if taken.is_ok() || self.refuse_dirty().await.is_ok() {
-            self.forget_move()?;
-        }
-        taken
-    }
-
-    async fn take_clean(
-        &self,
-        commit: &CommitId,
-        merge: Option<(&str, Timestamp)>,
-    ) -> Result<Taken, GitError> {
         let head = self.head().await?;
         if self.contains(&head, commit).await? {
             return Ok(Taken::Already(head));
         }
         if self.contains(commit, &head).await? {
-            self.forward(&head, commit).await?;
-            return Ok(Taken::Forwarded(commit.clone()));
+            self.refuse_overlap(&head, commit).await?;
+            self.note_move(&head, commit)?;
+            let moved = self.forward(&head, commit).await;
+            // A failure that left the files unchanged is not an interrupted move.
+            if moved.is_ok() || !self.is_half_way(&head, commit).await? {
+                self.forget_move()?;
+            }
+            return moved.map(|()| Taken::Forwarded(commit.clone()));
         }
         let Some((message, at)) = merge else { return Ok(Taken::Diverged) };
         match self.merged_tree(commit, &head).await? {
             Together::Conflict { paths, .. } => Ok(Taken::Conflict(paths)),
             Together::Tree(tree) => {
                 let both = self.commit_of(&tree, &[&head, commit], message, at).await?;
+                self.refuse_overlap(&head, &both).await?;
                 self.forward(&head, &both).await?;
                 Ok(Taken::Merged(both))
             }
@@ -123,7 +112,15 @@ impl Repo {
     /// Fast-forwards the branch that is checked out, and its files, to a commit. Everything is durable afterwards.
     async fn forward(&self, from: &CommitId, to: &CommitId) -> Result<(), GitError> {
         self.sync_commit(to, &[from]).await?;
-        let args = ["merge", "--ff-only", "--quiet", "--no-verify-signatures", hash(to)?];
+        let args = [
+            "merge",
+            "--ff-only",
+            "--quiet",
+            "--no-verify-signatures",
+            // By default, git replaces ignored files without a word.
+            "--no-overwrite-ignore",
+            hash(to)?,
+        ];
         self.git().run(self.here(), &args).await?;
         if let Some(branch) = self.checked_out().await? {
             self.sync_ref(&format!("refs/heads/{branch}")).await?;

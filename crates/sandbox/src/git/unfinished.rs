@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 
 use types::CommitId;
 
+use super::call::With;
 use super::error::{failed, gone};
 use super::lock::unlocked;
 use super::{GitError, Repo, hash};
@@ -53,14 +54,30 @@ impl Repo {
         if head == from || head == to {
             self.await_locks().await?;
             if self.is_half_way(&from, &to).await? {
-                // A reset rewrites every file whose times differ from the index. A crash in the middle of that would
-                // lose files unrelated to the move. The exit code only tells that files differ, which is known.
-                self.git().try_run(self.here(), &["update-index", "-q", "--refresh"]).await?;
-                let args = ["reset", "--hard", "--quiet", hash(&to)?];
-                self.git().run(self.here(), &args).await?;
+                self.complete(&from, &to).await?;
             }
         }
         self.forget_move()
+    }
+
+    /// Brings the files of a move, and nothing else, to their state after it, and the branch with them.
+    async fn complete(&self, from: &CommitId, to: &CommitId) -> Result<(), GitError> {
+        // Git rewrites every file whose times differ from the index. A crash in the middle of that would lose files
+        // unrelated to the move. The exit code only tells that files differ, which is known.
+        self.git().try_run(self.here(), &["update-index", "-q", "--refresh"]).await?;
+        let source = format!("--source={}", hash(to)?);
+        let listed = ["--pathspec-from-file=-", "--pathspec-file-nul"];
+        let restore = ["restore", "--quiet", &source, "--staged", "--worktree"];
+        let remove = ["rm", "--quiet", "--force", "--ignore-unmatch"];
+        for (ways, command) in [("d", &restore[..]), ("D", &remove[..])] {
+            let paths = self.moved(from, to, ways).await?.stdout;
+            if !paths.is_empty() {
+                let with = With { stdin: &paths, ..With::default() };
+                self.git().run_with(self.here(), &[command, &listed].concat(), with).await?;
+            }
+        }
+        self.git().run(self.here(), &["reset", "--soft", "--quiet", hash(to)?]).await?;
+        Ok(())
     }
 
     fn noted_move(&self) -> Option<(CommitId, CommitId)> {
@@ -88,19 +105,21 @@ impl Repo {
         Ok(())
     }
 
-    /// Whether anything differs, and every difference is part of the move: as before, as after, or partially written.
-    async fn is_half_way(&self, from: &CommitId, to: &CommitId) -> Result<bool, GitError> {
-        let args = ["diff", "--name-only", "-z", "--no-renames", hash(from)?, hash(to)?];
-        let answer = self.git().run(self.here(), &args).await?;
+    /// Whether any file of the move differs, and each that does is as before, as after, or partially written. All other
+    /// differences were there before the move.
+    pub(super) async fn is_half_way(
+        &self,
+        from: &CommitId,
+        to: &CommitId,
+    ) -> Result<bool, GitError> {
+        let answer = self.moved(from, to, "ACDMRTUXB").await?;
         let moved: BTreeSet<&[u8]> = answer.names().collect();
         let status = self.differences("--untracked-files=all").await?;
         let mut any = false;
-        // Files that Bosun itself wrote are not part of the move and do not interfere with it.
-        let beside = |line: &&[u8]| line.starts_with(b"?? ") && self.is_beside_the_work(line);
-        let others = status.names().filter(|line| !beside(line));
-        for path in others.map(|line| line.get(3..).unwrap_or_default()) {
+        let paths = status.names().map(|line| line.get(3..).unwrap_or_default());
+        for path in paths.filter(|path| moved.contains(path)) {
             any = true;
-            if !moved.contains(path) || !self.is_from_move(from, to, path).await? {
+            if !self.is_from_move(from, to, path).await? {
                 return Ok(false);
             }
         }

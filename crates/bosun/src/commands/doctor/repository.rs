@@ -30,10 +30,6 @@ impl Finding {
     }
 }
 
-/// Fix for uncommitted work. By default, `git stash` skips untracked files.
-const DIRTY: &str =
-    "commit them (git add --all && git commit), or stash them (git stash --include-untracked)";
-
 /// All findings about the repository around a folder; a single bad one if there is no repository. `project` is its top,
 /// if its own settings take effect.
 pub(super) async fn findings(home: &Home, folder: &Path, project: Option<&Path>) -> Vec<Finding> {
@@ -55,10 +51,8 @@ pub(super) async fn findings(home: &Home, folder: &Path, project: Option<&Path>)
         }
     };
     let mut all = vec![Finding::good("repository", survey.root.display().to_string())];
-    all.push(match &survey.dirty {
-        None => Finding::good("uncommitted changes", "none"),
-        Some(what) => Finding::bad("uncommitted changes", what.as_str(), DIRTY),
-    });
+    let left_out = print::left_out(&survey.uncommitted, "");
+    all.push(Finding::good("uncommitted changes", left_out.unwrap_or_else(|| "none".to_owned())));
     all.push(match survey.root.to_str() {
         Some(_) => Finding::good("path", "valid UTF-8"),
         None => Finding::bad("path", "not valid UTF-8", "move the repository to a UTF-8 path"),
@@ -208,9 +202,9 @@ mod tests {
     async fn a_check_whose_module_is_missing_cannot_run() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path().to_owned();
-        let (dirty, checks, missing) = (None, vec![], vec![]);
+        let (uncommitted, checks, missing) = (vec![], vec![], vec![]);
         let workspace = types::WorkspacePolicy::default();
-        let mut survey = ProjectSurvey { root, dirty, checks, workspace, missing };
+        let mut survey = ProjectSurvey { root, uncommitted, checks, workspace, missing };
         let missing = check(&survey, "python3 -m no_such_module_here").await;
         // Without Python, the finding is about the missing program.
         let says = ["python3 has no module no_such_module_here", "python3 is not on the PATH"];

@@ -53,7 +53,7 @@ impl MachineFactory {
         let budget = wanted.budget.unwrap_or_default().or(set.budget());
         let request = request(wanted, &policy, model, budget)?;
         let repository = repository.to_owned();
-        Ok(NewRun { request, repository, policy, id: None, base: None })
+        Ok(NewRun { request, repository, policy, id: None, base: None, with_changes: false })
     }
 
     async fn make_session(

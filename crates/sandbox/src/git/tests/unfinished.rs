@@ -57,7 +57,7 @@ async fn finishing_a_move_leaves_other_files_alone() {
 
 #[tokio::test]
 async fn work_of_the_persons_own_is_never_taken_for_half_a_move() {
-    for (name, text) in [("sub/b", "mine"), ("c", ""), ("a", "3\n")] {
+    for (name, text) in [("sub/b", "mine"), ("a", "3\n")] {
         let (fixture, result) = ahead().await;
         let repo = &fixture.repo;
         repo.note_move(&fixture.start, &result).expect("a note");
@@ -67,6 +67,53 @@ async fn work_of_the_persons_own_is_never_taken_for_half_a_move() {
         assert!(matches!(refused, Err(GitError::Dirty { .. })), "{name}: {refused:?}");
         assert_eq!(std::fs::read_to_string(repo.root().join(name)).expect("a file"), text);
         assert_eq!(repo.head().await.expect("a commit"), fixture.start);
+    }
+}
+
+/// Uncommitted changes in files that the move does not touch stay, staged or not, also where a move is finished.
+#[tokio::test]
+async fn a_move_takes_place_beside_uncommitted_work() {
+    for cut_off in [false, true] {
+        let fixture = fixture(&[("a", "1\n"), ("b", "1\n"), ("c", "1\n"), ("gone", "1\n")]).await;
+        let tree = fixture.worktree("t").await;
+        put(&tree, "a", "2\n");
+        std::fs::remove_file(tree.join("gone")).expect("a file");
+        let result = fixture.seal(&tree).await.commit;
+        let repo = &fixture.repo;
+        put(repo.root(), "b", "mine\n");
+        put(repo.root(), "c", "mine, staged\n");
+        put(repo.root(), "new", "mine\n");
+        git(repo.root(), &["add", "c"]);
+        if cut_off {
+            repo.note_move(&fixture.start, &result).expect("a note");
+            put(repo.root(), "a", "2");
+        }
+        repo.take(&result, None).await.expect("it is finished");
+        assert_eq!(repo.head().await.expect("a commit"), result);
+        let lines = status(repo);
+        assert_eq!(lines.lines().map(str::trim).collect::<Vec<_>>(), ["M b", "M  c", "?? new"]);
+    }
+}
+
+/// Neither uncommitted changes in the same files are overwritten, nor untracked or ignored files in their place.
+#[tokio::test]
+async fn uncommitted_work_in_the_way_is_named_and_stays() {
+    let cases = [("a", "mine\n"), ("sub", "mine\n"), ("sub/b", "mine\n"), ("a.log", "mine\n")];
+    for (name, text) in cases {
+        let fixture = fixture(&[("a", "1\n"), (".gitignore", "*.log\n")]).await;
+        let tree = fixture.worktree("t").await;
+        put(&tree, "a", "2\n");
+        put(&tree, "sub/b", "new text\n");
+        put(&tree, "a.log", "new text\n");
+        git(&tree, &["add", "--force", "a.log"]);
+        let result = fixture.seal(&tree).await.commit;
+        let repo = &fixture.repo;
+        put(repo.root(), name, text);
+        let refused = repo.take(&result, None).await.expect_err("it is in the way").to_string();
+        assert!(refused.contains(name), "{name}: {refused}");
+        assert_eq!(std::fs::read_to_string(repo.root().join(name)).expect("a file"), text);
+        assert_eq!(repo.head().await.expect("a commit"), fixture.start);
+        assert!(!repo.common_dir().join("bosun-accept").exists());
     }
 }
 
