@@ -191,7 +191,8 @@ pub(crate) fn left_out(uncommitted: &[String], goal: &str) -> Option<String> {
     if files.is_empty() {
         files = uncommitted.iter().collect();
     }
-    let shown: Vec<String> = files.iter().take(MOST_LEFT_OUT).map(|file| path(file.as_ref())).collect();
+    let shown: Vec<String> =
+        files.iter().take(MOST_LEFT_OUT).map(|file| path(file.as_ref())).collect();
     let more = match files.len().saturating_sub(MOST_LEFT_OUT) {
         0 => String::new(),
         more => format!(" and {more} more"),
@@ -207,7 +208,8 @@ pub(crate) fn left_out(uncommitted: &[String], goal: &str) -> Option<String> {
 /// Whether a word of a goal is the path of a file, or the end of it.
 fn names(word: &str, file: &str) -> bool {
     let word = word.trim_end_matches('.');
-    !word.is_empty() && file.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    !word.is_empty()
+        && file.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }
 
 /// Prints a message to the user that is not part of the result.

@@ -197,7 +197,7 @@ impl<'a> Stage<'a> {
     /// The same until the power is cut.
     async fn die(&self, cuts: Vec<Cut>) -> anyhow::Result<()> {
         let cutting = Arc::new(Cutting::new(self.journal.clone(), cuts.clone()));
-        let ended = self.live(cutting.clone()).await;
+        let ended = Box::pin(self.live(cutting.clone())).await;
         ensure!(cutting.is_dead(), "the power was never cut at {cuts:?}: {ended:?}");
         Ok(())
     }

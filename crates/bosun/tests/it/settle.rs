@@ -71,7 +71,10 @@ fn uncommitted_work_and_another_branch_are_left_alone() {
     std::fs::write(repo.join("greeting.txt"), "mine\n").expect("a file");
     let (code, said) = says(&place, &["accept", &run]);
     assert_eq!(code, 67, "{said}");
-    assert!(said.contains("your uncommitted changes in greeting.txt would be overwritten"), "{said}");
+    assert!(
+        said.contains("your uncommitted changes in greeting.txt would be overwritten"),
+        "{said}"
+    );
     std::fs::remove_file(repo.join("greeting.txt")).expect("it was there");
     place.git(&repo, &["switch", "--quiet", "--create", "other"]);
     let (code, said) = says(&place, &["accept", &run]);
@@ -125,13 +128,15 @@ fn uncommitted_changes_are_taken_along_when_asked_for() {
     let files = place.git(&repo, &["diff", "--name-only", "main", branch.trim()]);
     assert_eq!(files, "greeting.txt\nmine.txt\n");
     // Its own diff is the agents' work alone.
-    let output = place.command(&["diff", "--name-only"]).current_dir(&repo).output().expect("it runs");
+    let output =
+        place.command(&["diff", "--name-only"]).current_dir(&repo).output().expect("it runs");
     assert_eq!(stdout(&output).trim(), "greeting.txt");
     let output = place.command(&["accept"]).current_dir(&repo).output().expect("it runs");
     assert_eq!(output.status.code(), Some(67), "{}", stderr(&output));
     place.git(&repo, &["add", "--all"]);
     place.git(&repo, &["commit", "--quiet", "--message=Mine"]);
-    let output = place.command(&["accept", "--merge"]).current_dir(&repo).output().expect("it runs");
+    let output =
+        place.command(&["accept", "--merge"]).current_dir(&repo).output().expect("it runs");
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(repo.join("greeting.txt").exists() && repo.join("mine.txt").exists());
 }

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -73,8 +75,14 @@ impl Repo {
         let args = ["rev-parse", "--path-format=absolute", "--git-path", "index"];
         let index = PathBuf::from(self.git().run(self.here(), &args).await?.line()?);
         // The user's own index knows which files are left out of a sparse checkout.
-        if std::fs::copy(&index, scratch).is_err() {
-            self.git().run(place, &["read-tree", hash(&head)?]).await?;
+        match std::fs::read(&index) {
+            Ok(bytes) => {
+                let written = File::create(scratch).and_then(|mut file| file.write_all(&bytes));
+                written.map_err(failed("writing", scratch))?;
+            }
+            Err(_) => {
+                self.git().run(place, &["read-tree", hash(&head)?]).await?;
+            }
         }
         let orders = work.join(&0);
         let with = With { stdin: &orders, ..With::default() };

@@ -10,8 +10,9 @@ use super::environment::PROBES;
 use super::play::Outcome;
 use super::{OUR_OWN, script, selftest};
 
-const CHEATS: [&str; 17] = [
+const CHEATS: [&str; 18] = [
     "across_tasks",
+    "by_order",
     "data_edited",
     "detects_runner",
     "early_exit",

@@ -45,7 +45,8 @@ async fn own_files_are_not_work() {
 /// A commit with the person's changes has all of them and nothing else, and changes neither files nor index nor branch.
 #[tokio::test]
 async fn uncommitted_work_becomes_a_commit_of_its_own() {
-    let fixture = fixture(&[("a", "1\n"), ("b", "1\n"), ("gone", "1\n"), (".gitignore", "x\n")]).await;
+    let fixture =
+        fixture(&[("a", "1\n"), ("b", "1\n"), ("gone", "1\n"), (".gitignore", "x\n")]).await;
     let repo = fixture.repo.clone().disregarding(|text| text.starts_with("ours"));
     let scratch = fixture.dir.path().join("scratch");
     let make = || repo.commit_uncommitted(("Mine\n", Timestamp::from_millis(1)), &scratch);

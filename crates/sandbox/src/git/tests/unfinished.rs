@@ -105,8 +105,9 @@ async fn uncommitted_work_in_the_way_is_named_and_stays() {
         put(&tree, "a", "2\n");
         put(&tree, "sub/b", "new text\n");
         put(&tree, "a.log", "new text\n");
-        git(&tree, &["add", "--force", "a.log"]);
-        let result = fixture.seal(&tree).await.commit;
+        git(&tree, &["add", "--all", "--force"]);
+        git(&tree, &["commit", "--quiet", "--message=x"]);
+        let result = CommitId(git(&tree, &["rev-parse", "HEAD"]));
         let repo = &fixture.repo;
         put(repo.root(), name, text);
         let refused = repo.take(&result, None).await.expect_err("it is in the way").to_string();
