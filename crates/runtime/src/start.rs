@@ -8,7 +8,9 @@ use sandbox::Repo;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use types::{Begin, CommitId, Fault, Input, LogId, Policy, Request, RoleId, RunId, RunView};
+use types::{
+    Begin, CommitId, Fault, Input, LogId, Policy, Request, RoleId, RunId, RunView, Sensitive,
+};
 
 use crate::api::{Bosun, NewRun, draw_run_id};
 use crate::check_trees::CheckTrees;
@@ -87,7 +89,9 @@ impl Bosun {
         let base = with_changes.as_ref().or(new.base.as_ref());
         let mut survey = Box::pin(repo.survey_at(base)).await?;
         if with_changes.is_some() {
-            survey.uncommitted.clear();
+            let is_left_out =
+                |path: &String| Sensitive::of_text(path).is_some_and(Sensitive::holds_secrets);
+            survey.uncommitted.retain(is_left_out);
         }
         survey.usual = Box::pin(self.usual(repo.root())).await?;
         survey.has_tester = self.has_tester(&new).await;

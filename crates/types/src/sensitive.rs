@@ -63,6 +63,12 @@ impl Sensitive {
         }
     }
 
+    /// Whether it is a place for keys or passwords.
+    #[must_use]
+    pub const fn holds_secrets(self) -> bool {
+        matches!(self, Self::Credentials | Self::EnvFile)
+    }
+
     /// Whether a file with this name may contain a key; see [`holds_key`] for the test of its content.
     #[must_use]
     pub fn may_hold_key(path: &str) -> bool {

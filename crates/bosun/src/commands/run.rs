@@ -242,7 +242,11 @@ async fn carry_out(
     };
     let form = form(args, order);
     let handle = bosun.start(new).await?;
-    if let Some(left_out) = print::left_out(handle.uncommitted(), &args.goal) {
+    let left_out = handle.uncommitted();
+    if args.with_changes && !left_out.is_empty() {
+        let names = left_out.iter().map(|name| print::path(name.as_ref())).collect::<Vec<_>>();
+        print::note(&format!("not taken along, because they may hold keys: {}", names.join(", ")));
+    } else if let Some(left_out) = print::left_out(left_out, &args.goal) {
         print::note(&left_out);
     }
     let run = handle.run().clone();

@@ -248,11 +248,6 @@ fn bad_input_gets_one_line_and_its_own_exit_code() {
     let (code, said) = fails(&place, &run(&nowhere, &script, goal));
     assert!(code == 66 && said.contains("git init"), "{said}");
 
-    std::fs::write(repo.join("stray.txt"), "x").expect("a file");
-    let (code, said) = fails(&place, &run(&repo, &script, goal));
-    assert!(code == 67 && said.contains("stray.txt") && said.contains("commit or stash"), "{said}");
-    std::fs::remove_file(repo.join("stray.txt")).expect("it goes away");
-
     let (code, said) = fails(&place, &["show", "r_unknown1"]);
     assert!(code == 68 && said.contains("bosun list"), "{said}");
     let (code, said) = fails(&place, &["resume"]);

@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use types::{CommitId, Timestamp};
+use types::{CommitId, Sensitive, Timestamp};
 
 use super::call::{Answer, GitDir, With};
 use super::error::{failed, gone};
@@ -55,8 +55,8 @@ impl Repo {
         Err(GitError::Dirty { paths, count: both.len() as u64 })
     }
 
-    /// A commit on top of the one that is checked out, with the user's uncommitted changes and under the user's name;
-    /// `None` if there are none. No branch refers to it. `scratch` is the path of a temporary index.
+    /// A commit on top of the one that is checked out, with the user's uncommitted changes and under the user's name,
+    /// without files that hold keys or passwords; `None` if there are none. No branch refers to it. `scratch` is the path of a temporary index.
     pub async fn commit_uncommitted(
         &self,
         (message, at): (&str, Timestamp),
@@ -65,7 +65,7 @@ impl Repo {
         let head = self.head().await?;
         let mut work = self.work("--untracked-files=all").await?;
         // Repositories of their own are not part of this one.
-        work.retain(|path| !path.ends_with(b"/"));
+        work.retain(|path| !path.ends_with(b"/") && !holds_secrets(path));
         if work.is_empty() {
             return Ok(None);
         }
@@ -171,6 +171,10 @@ fn is_in_the_way(moved: &[u8], work: &[u8]) -> bool {
         inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
     };
     below(moved, work) || below(work, moved)
+}
+
+fn holds_secrets(path: &[u8]) -> bool {
+    Sensitive::of_text(&String::from_utf8_lossy(path)).is_some_and(Sensitive::holds_secrets)
 }
 
 fn shown(path: &[u8]) -> String {

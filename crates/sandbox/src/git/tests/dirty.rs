@@ -57,6 +57,7 @@ async fn uncommitted_work_becomes_a_commit_of_its_own() {
     put(repo.root(), "new/file", "3\n");
     put(repo.root(), "x", "ignored\n");
     put(repo.root(), "y", "ours\n");
+    put(repo.root(), ".env", "PASSWORD=x\n");
     std::fs::remove_file(repo.root().join("gone")).expect("a file");
     let before = git(repo.root(), &["status", "--porcelain"]);
     let commit = make().await.expect("it can be made").expect("there are changes");
