@@ -57,7 +57,7 @@ pub(crate) struct Run {
     /// Policy file
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
-    /// Start from your files as they are, with uncommitted changes, instead of the last commit. They become a commit of the run's own branch; your branch and files stay as they are
+    /// Start from your files as they are, with uncommitted changes, instead of the last commit. They become a commit of the run's own branch, without .env files and keys; your branch and files stay as they are. Commit them yourself before you accept the result with --merge
     #[arg(long, conflicts_with = "spec")]
     pub(crate) with_changes: bool,
     /// Run unattended: deny tool calls that need a person's approval
